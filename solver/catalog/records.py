@@ -1,0 +1,208 @@
+"""The records of the catalog: facts with a source and a date, in SI once read."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from solver import units
+
+Bytes = Annotated[float, BeforeValidator(units.bytes_)]
+BytesPerS = Annotated[float, BeforeValidator(units.bytes_per_s)]
+FlopsPerS = Annotated[float, BeforeValidator(units.flops_per_s)]
+Seconds = Annotated[float, BeforeValidator(units.seconds)]
+Usd = Annotated[float, BeforeValidator(units.usd)]
+Watts = Annotated[float, BeforeValidator(units.watts)]
+
+
+class Record(BaseModel):
+    """Frozen, and unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Fact(Record):
+    """A record that does not load without source and date. The id is the file name."""
+
+    id: str
+    source: list[str]
+    date: str
+    notes: str = ""
+
+
+class Gemm(Record):
+    """Roofline of a matmul of m x n x k in one precision: t = max(2 m n (k + k0) / (efficiency peak),
+    bytes / (bandwidth_efficiency bandwidth)) + launch."""
+
+    efficiency: float
+    """Share of the dense peak that large products reach."""
+    inner_overhead: float
+    """k0: inner elements' worth of time that each output tile costs beyond its products."""
+    bandwidth_efficiency: float
+    """Share of the memory bandwidth that a memory-bound product reaches."""
+    launch: Seconds
+    """Time before and after the work of a kernel."""
+
+
+class Kernels(Record):
+    """How close a device's kernels come to its data sheet, from kernel tables; `like` says whose were taken."""
+
+    gemm: dict[str, Gemm]
+    """By precision."""
+    grouped_gemm_efficiency: float
+    """Of the grouped expert matmuls, relative to a plain matmul of the same rows."""
+    attention_forward: float
+    """Share of the dense 16-bit peak that a causal flash-attention forward reaches (its causal FLOPs)."""
+    attention_backward: float
+    pointwise_bandwidth: float
+    """Share of the memory bandwidth that element-wise kernels reach."""
+    like: str = ""
+    source: list[str]
+    date: str
+
+
+class Device(Fact):
+    """One accelerator, as the catalog and prices count it."""
+
+    name: str
+    vendor: str
+    family: str
+    architecture: str
+    kind: Literal["gpu", "tpu", "asic"]
+    launch_year: int
+    peak: dict[str, FlopsPerS]
+    """Dense peak by precision, never the sparse figure of the sheet."""
+    memory: Bytes
+    """As marketed."""
+    usable_memory: Bytes
+    """What the driver or runtime reports as total."""
+    memory_bandwidth: BytesPerS
+    ranks: int = 1
+    """Software ranks a device (2 on Trainium 1, TPU v7, MI250X)."""
+    host_link: BytesPerS
+    """One-way bandwidth to the host, of the data sheet."""
+    tdp: Watts
+    kernels: Kernels
+
+
+class Link(Fact):
+    """What joins devices: a scale-up link inside a machine, or a fabric between machines."""
+
+    name: str
+    scope: Literal["scale-up", "inter-node"]
+    technology: str
+    topology: Literal["switch", "mesh", "torus", "host", "none"] = "switch"
+    """switch: any pair at full rate; mesh: each pair its own link; torus: neighbours only; host: through the CPU."""
+    bandwidth: BytesPerS
+    """One way; of a device for a scale-up link, of a machine (all its NICs) for a fabric."""
+    nics: int = 1
+    """Network cards a machine (fabric)."""
+    efficiency: float
+    """Share of the sheet bandwidth that large collectives reach."""
+    latency: Seconds
+    """Time of one hop of a ring."""
+    aliases: list[str] = []
+
+
+class Machine(Fact):
+    """What is rented or bought as a unit: n devices, their scale-up link, host and NICs; or a TPU slice."""
+
+    device: str
+    devices: int
+    block: int
+    """The smallest group of devices a job may take."""
+    domain: int
+    """Devices that the scale-up link joins."""
+    scale_up: str
+    """Link id."""
+    torus: list[int] = []
+    """Edge lengths of a TPU slice or Trainium torus; empty where a switch or bridge joins the devices."""
+    wrapped: list[bool] = []
+    """By edge of the torus: closed to a ring."""
+    default_fabric: str | None = None
+    host_memory: Bytes = 0.0
+    power: Watts
+    """At the wall, of the whole machine under load."""
+    max_machines: int = 0
+    """Most machines that one job can join (0: no limit of the machine's own)."""
+
+
+class Offering(Record):
+    """A machine in a provider's region at a price under a pricing kind. One row of offerings.csv gives one per kind."""
+
+    id: str
+    provider: str
+    instance: str
+    region: str
+    geo: str
+    machine: str
+    fabric: str | None
+    """None: machines are not known to be joined, so a job is one machine."""
+    pricing: Literal[
+        "on-demand", "spot", "committed-1y", "committed-3y", "capacity-block", "flex-start", "community", "owned"
+    ]
+    usd_per_hour: float
+    """Of one machine."""
+    max_devices: int
+    max_days: float | None = None
+    term_days: float | None = None
+    """A commitment is paid for its whole term."""
+    source: list[str]
+    date: str
+    price_basis: str = "read"
+    notes: str = ""
+
+
+class Support(Record):
+    """Where a framework runs, and in which precisions."""
+
+    families: list[str]
+    precisions: list[str]
+
+
+class Framework(Fact):
+    """A training framework: what it runs on, which layouts it accepts, what it keeps in memory, what it costs."""
+
+    name: str
+    aliases: list[str]
+    """Free-text names of published runs, as globs."""
+    supports: list[Support]
+    rules: list[str]
+    """Names of layout.RULES that hold for it."""
+    zero: list[int]
+    """Sharding stages it has."""
+    recompute: dict[str, str]
+    """What it calls none, selective and full -> the name of what is recomputed (physics.memory.RECOMPUTE)."""
+    pipeline: bool = True
+    interleaved: bool = False
+    uneven_stages: bool = False
+    context_parallel: bool = True
+    expert_parallel: bool = True
+    expert_tensor_parallel: bool = False
+    sequence_parallel: bool = True
+    gradient_bytes: float
+    """Bytes a gradient element is held and reduced in."""
+    weight_bytes: float
+    master_bytes: float
+    """Of the float32 copy that the optimizer updates (0 where the weights are that copy)."""
+    moment_bytes: float
+    """Of the optimizer's moments, for the default optimizer."""
+    cast_weight_bytes: float = 0.0
+    """Of the low-precision copy that computes, where the stored weights are float32 (FSDP2 mixed precision)."""
+    vocab_multiple: int = 1
+    """The vocabulary is padded to a multiple of this times tp."""
+    fused: float
+    """Share of the element-wise traffic that fusion leaves."""
+    layer_launch: Seconds
+    """Host time to launch a layer's forward kernels: a floor under its time."""
+    gradient_overlap: float
+    """Share of the gradient reduction that may hide behind the backward pass."""
+    tensor_overlap: float
+    """Share of the tensor-parallel communication that may hide behind matmuls."""
+    step_overhead: Seconds
+    """Per step: data loading, logging, optimizer launch."""
+    loss_bytes: float
+    """Bytes per logit element alive at the loss (bf16 logits, float32 copy, gradient)."""
+    context: Bytes
+    """Runtime context and communication buffers on a device."""
+    fragmentation: float
+    """Share of the dynamic memory that the allocator cannot hand out."""
