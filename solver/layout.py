@@ -1,0 +1,102 @@
+"""Layouts as arrays, one column a dimension."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+RECOMPUTE = ("none", "selective", "full")  # as users write them; a framework names what it really recomputes
+
+
+def _ones() -> Ints:
+    return np.ones(1, np.int64)
+
+
+@dataclass(frozen=True)
+class Layouts:
+    """N layouts; every column (N,), or (1,) where it is not decided yet.
+
+    tp, cp, pp, dp     degrees: tp * cp * pp * dp = ranks; dp is the dense data parallel degree
+    vpp                virtual stages on a rank
+    ep, etp            expert parallel and expert tensor parallel degrees; they live inside tp * cp * dp
+    zero               stage: sharded over the replicas are 0 nothing, 1 optimizer, 2 gradients, 3 weights
+    shard              replicas that share one copy of what is sharded; 0 = all of them
+    micro_batch        sequences a replica takes at a time; grad_accum: how many times a step
+    recompute          index into RECOMPUTE
+    sequence_parallel  1 where norms and residuals are split over the tensor parallel ranks
+    """
+
+    tp: Ints
+    cp: Ints
+    pp: Ints
+    vpp: Ints
+    ep: Ints
+    etp: Ints
+    dp: Ints
+    zero: Ints
+    shard: Ints
+    micro_batch: Ints
+    grad_accum: Ints
+    recompute: Ints
+    sequence_parallel: Ints
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Iterable[int]]) -> Self:
+        """Columns by name; what is left out is 1 (zero, shard and recompute: 0)."""
+        missing = {f.name: _ones() for f in fields(cls)} | {
+            name: np.zeros(1, np.int64) for name in ("zero", "shard", "recompute")
+        }
+        given = {name: np.atleast_1d(np.asarray(values, np.int64)) for name, values in columns.items()}
+        return cls(**(missing | given))
+
+    @property
+    def columns(self) -> dict[str, Ints]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __len__(self) -> int:
+        return max(len(column) for column in self.columns.values())
+
+    @property
+    def ranks(self) -> Ints:
+        return self.tp * self.cp * self.pp * self.dp
+
+    @property
+    def replicas(self) -> Ints:
+        """Ranks that hold the same dense weights: what ZeRO shards over."""
+        return self.dp * self.cp
+
+    @property
+    def edp(self) -> Ints:
+        """Ranks that hold the same expert weights."""
+        return self.ranks // (self.pp * self.ep * self.etp)
+
+    def take(self, index: Ints | Bools) -> Self:
+        """The rows at `index`, every column at full length."""
+        rows = len(self)
+        return type(self)(**{name: np.broadcast_to(c, rows)[index] for name, c in self.columns.items()})
+
+    def row(self, index: int) -> dict[str, int]:
+        return {name: int(np.broadcast_to(c, len(self))[index]) for name, c in self.columns.items()}
+
+
+class Stages(NamedTuple):
+    """Layers on the fullest stage, on the first and on the last. (N,)"""
+
+    most: Ints
+    first: Ints
+    last: Ints
+
+
+def even_stages(layers: int, pp: Ints) -> Stages:
+    """Layers dealt as evenly as possible over pp stages.
+
+    Where they do not divide, the loss counts as a layer of the last stage, then the embedding as one of the first.
+    """
+    most = -(-layers // pp)
+    spare = most * pp - layers
+    return Stages(most, most - (spare >= 2), most - (spare >= 1))

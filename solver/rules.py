@@ -1,0 +1,215 @@
+"""The rules by which a framework accepts or refuses a layout.
+
+A rule is one row of RULES: the same function filters a million layouts and explains one to the user.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from solver.layout import Bools, Layouts
+
+
+class Case(NamedTuple):
+    """What the rules look at beside the layout: the model, the batch and the machine, as whole numbers."""
+
+    heads: int
+    kv_heads: int
+    layers: int
+    experts: int
+    hidden: int
+    ffn: int
+    sequence: int
+    global_batch: int
+    block: int  # ranks of the smallest group that can be taken
+    narrow: bool  # matmuls in 8 bits or fewer
+    zero: tuple[int, ...]  # stages that the framework has
+
+
+class Rule(NamedTuple):
+    """fields: the columns it looks at, the one to change first; violated: True where it is broken."""
+
+    fields: tuple[str, ...]
+    violated: Callable[[Case, Layouts], Bools]
+    message: str
+
+
+RULES = {  # a framework's record lists the names that hold for it; GENERAL hold for all
+    "tp_divides_heads": Rule(
+        ("tp",), lambda c, x: (c.heads > 0) & (c.heads % x.tp != 0), "tp {tp} must divide the {heads} heads"
+    ),
+    "tp_divides_kv_heads": Rule(
+        ("tp",),
+        lambda c, x: (c.kv_heads > 0) & (c.kv_heads % x.tp != 0),
+        "tp {tp} must divide the {kv_heads} KV heads",
+    ),
+    "tp_divides_or_multiplies_kv_heads": Rule(
+        ("tp",),
+        lambda c, x: (c.kv_heads > 0) & (c.kv_heads % x.tp != 0) & (x.tp % max(c.kv_heads, 1) != 0),
+        "tp {tp} must divide the {kv_heads} KV heads or be a multiple of them",
+    ),
+    "tp_divides_hidden": Rule(
+        ("tp",), lambda c, x: c.hidden % x.tp != 0, "tp {tp} must divide the hidden size {hidden}"
+    ),
+    "tp_divides_ffn": Rule(
+        ("tp",), lambda c, x: c.ffn % x.tp != 0, "tp {tp} must divide the feed-forward size {ffn}"
+    ),
+    "tp_of_cores": Rule(
+        ("tp",),
+        lambda c, x: ~np.isin(x.tp, (1, 2, 4, 8, 16, 32, 64)),
+        "tp {tp} must be a power of two up to 64: collectives exist for these core counts only",
+    ),
+    "sequence_parallel_splits_sequence": Rule(
+        ("tp", "cp", "sequence_parallel"),
+        lambda c, x: (x.sequence_parallel == 1) & (c.sequence % (x.tp * x.cp) != 0),
+        "tp {tp} x cp {cp} must divide the sequence of {sequence} tokens under sequence parallelism",
+    ),
+    "no_context_parallel": Rule(
+        ("cp",), lambda c, x: x.cp != 1, "cp {cp}: the framework has no context parallelism; only 1"
+    ),
+    "cp_splits_sequence_in_pairs": Rule(
+        ("cp",),
+        lambda c, x: (x.cp > 1) & (c.sequence % (2 * x.cp) != 0),
+        "cp {cp}: 2 x cp must divide the sequence of {sequence} tokens (each rank takes two chunks)",
+    ),
+    "no_pipeline": Rule(
+        ("pp",), lambda c, x: x.pp != 1, "pp {pp}: the framework has no pipeline parallelism here; only 1"
+    ),
+    "even_stages": Rule(
+        ("pp", "vpp"),
+        lambda c, x: c.layers % (x.pp * x.vpp) != 0,
+        "pp {pp} x vpp {vpp} must divide the {layers} layers",
+    ),
+    "nearly_even_stages": Rule(
+        ("pp", "vpp"),
+        lambda c, x: ((-c.layers) % (x.pp * x.vpp) > 2) & (x.pp * x.vpp > 1),
+        "pp {pp} x vpp {vpp} must divide the {layers} layers, plus 1 (loss) or 2 (embedding too)",
+    ),
+    "no_interleaving": Rule(
+        ("vpp",), lambda c, x: x.vpp != 1, "vpp {vpp}: the framework has no interleaved schedule here; only 1"
+    ),
+    "interleaving_needs_stages": Rule(
+        ("vpp", "pp"), lambda c, x: (x.vpp > 1) & (x.pp < 2), "vpp {vpp} needs pp of 2 or more"
+    ),
+    "interleaving_in_rounds": Rule(
+        ("grad_accum", "pp", "vpp"),
+        lambda c, x: (x.vpp > 1) & (x.grad_accum % x.pp != 0),
+        "grad_accum {grad_accum} must be a multiple of pp {pp} when stages are interleaved",
+    ),
+    "pipeline_is_filled": Rule(
+        ("grad_accum", "pp"),
+        lambda c, x: x.grad_accum < x.pp,
+        "grad_accum {grad_accum} must be at least pp {pp}: every stage needs a micro-batch",
+    ),
+    "stages_hold_layers": Rule(
+        ("pp", "vpp"), lambda c, x: x.pp * x.vpp > c.layers, "pp {pp} x vpp {vpp} exceeds the {layers} layers"
+    ),
+    "batch_is_kept": Rule(
+        ("grad_accum", "dp", "micro_batch"),
+        lambda c, x: x.dp * x.micro_batch * x.grad_accum != c.global_batch,
+        "dp {dp} x micro_batch {micro_batch} x grad_accum {grad_accum} must equal the global batch of "
+        "{global_batch} sequences",
+    ),
+    "no_expert_parallel": Rule(
+        ("ep",), lambda c, x: x.ep != 1, "ep {ep}: the framework has no expert parallelism; only 1"
+    ),
+    "ep_divides_experts": Rule(
+        ("ep",), lambda c, x: max(c.experts, 1) % x.ep != 0, "ep {ep} must divide the {experts} experts"
+    ),
+    "etp_is_one": Rule(
+        ("etp",), lambda c, x: x.etp != 1, "etp {etp}: the framework has no expert tensor parallelism; only 1"
+    ),
+    "etp_is_one_or_tp": Rule(
+        ("etp", "tp"), lambda c, x: (x.etp != 1) & (x.etp != x.tp), "etp {etp} must be 1 or tp {tp}"
+    ),
+    "etp_needs_experts": Rule(
+        ("etp",), lambda c, x: (c.experts == 0) & (x.etp != 1), "etp {etp}: the model has no experts; only 1"
+    ),
+    "expert_mesh_fits": Rule(
+        ("ep", "etp", "tp", "cp", "dp"),
+        lambda c, x: (x.tp * x.cp * x.dp) % (x.ep * x.etp) != 0,
+        "ep {ep} x etp {etp} must divide tp {tp} x cp {cp} x dp {dp}",
+    ),
+    "ep_inside_data_parallel": Rule(
+        ("ep", "dp", "cp"),
+        lambda c, x: (x.cp * x.dp) % x.ep != 0,
+        "ep {ep} must divide cp {cp} x dp {dp}",
+    ),
+    "zero_stage_exists": Rule(
+        ("zero",), lambda c, x: ~np.isin(x.zero, c.zero), "zero {zero} is not among the stages {zero_stages}"
+    ),
+    "zero_3_without_pipeline": Rule(
+        ("zero", "pp"), lambda c, x: (x.zero == 3) & (x.pp > 1), "zero {zero} cannot be combined with pp {pp}"
+    ),
+    "zero_2_without_pipeline": Rule(
+        ("zero", "pp"), lambda c, x: (x.zero >= 2) & (x.pp > 1), "zero {zero} cannot be combined with pp {pp}"
+    ),
+    "shard_divides_replicas": Rule(
+        ("shard", "dp", "cp"),
+        lambda c, x: (x.shard > 0) & (x.replicas % np.maximum(x.shard, 1) != 0),
+        "shard {shard} must divide the dp {dp} x cp {cp} replicas",
+    ),
+    "no_partial_shard": Rule(
+        ("shard",), lambda c, x: x.shard != 0, "shard {shard}: the framework shards over all replicas; only 0"
+    ),
+    "narrow_tokens_in_sixteens": Rule(
+        ("micro_batch", "cp", "tp"),
+        lambda c, x: c.narrow & (x.micro_batch * c.sequence // x.cp % (16 * x.tp) != 0),
+        "{micro_batch} x {sequence} tokens / (cp {cp} x tp {tp}) must be a multiple of 16 in 8 bits",
+    ),
+    "whole_blocks": Rule(
+        ("dp", "tp", "cp", "pp"),
+        lambda c, x: x.ranks % c.block != 0,
+        "tp {tp} x cp {cp} x pp {pp} x dp {dp} must be a multiple of the {block} ranks taken at once",
+    ),
+}
+GENERAL = (
+    "batch_is_kept",
+    "pipeline_is_filled",
+    "stages_hold_layers",
+    "interleaving_needs_stages",
+    "ep_divides_experts",
+    "etp_needs_experts",
+    "expert_mesh_fits",
+    "zero_stage_exists",
+    "shard_divides_replicas",
+    "whole_blocks",
+)
+
+
+class Violation(NamedTuple):
+    """Why a layout is refused, and the values of the first field that would pass with the others kept."""
+
+    rule: str
+    message: str
+    legal_values: list[int]
+
+
+def legal(names: Iterable[str], case: Case, layouts: Layouts) -> Bools:
+    """Which layouts break none of the named rules. (N,)"""
+    keep = np.ones(len(layouts), np.bool_)
+    for name in names:
+        keep &= ~RULES[name].violated(case, layouts)
+    return keep
+
+
+def violations(names: Iterable[str], case: Case, layouts: Layouts) -> list[Violation]:
+    """Every rule that a single layout breaks."""
+    found = []
+    facts = case._asdict() | {"zero_stages": list(case.zero)} | layouts.row(0)
+    for name in names:
+        rule = RULES[name]
+        if rule.violated(case, layouts).any():
+            found.append(Violation(name, rule.message.format_map(facts), legal_values(rule, case, layouts)))
+    return found
+
+
+def legal_values(rule: Rule, case: Case, layouts: Layouts) -> list[int]:
+    """Values of the rule's first field that it accepts while the other fields stay."""
+    field = rule.fields[0]
+    limit = max(case.global_batch, 64) if field in ("grad_accum", "dp") else 64
+    tried = np.arange(0 if field in ("zero", "shard", "sequence_parallel") else 1, min(limit, 65536) + 1)
+    accepted = tried[~np.broadcast_to(rule.violated(case, replace(layouts, **{field: tried})), len(tried))]
+    return [int(value) for value in accepted[:32]]
