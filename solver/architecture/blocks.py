@@ -1,6 +1,6 @@
 """What a model is made of: blocks, each a sum of matmuls, an attention or scan, and element-wise passes.
 
-Parameters, FLOPs, activation memory and step time are all read from these records; there is no second formula.
+Parameters, FLOPs, activation memory and step time are all read from these records: no second formula.
 All sizes are elements of the unsharded model; all FLOPs and element counts are per token unless said.
 """
 
@@ -81,7 +81,7 @@ class Attention:
 
 @dataclass(frozen=True)
 class Scan:
-    """A state-space or linear-attention recurrence: state of heads x head_dim x state_dim, chunked over the sequence.
+    """A state-space or linear-attention recurrence: a state of heads x head_dim x state_dim, in chunks.
 
     flops_per_token of the scan itself (projections are matmuls of the block).
     """
@@ -116,7 +116,7 @@ class Pointwise:
 class Block:
     """One layer kind: mixer (attention or scan) and feed-forward.
 
-    vectors: parameters that are no matrices (norm weights, A, D, conv kernels, ...), replicated over tensor parallel.
+    vectors: parameters that are no matrices (norms, A, D, conv kernels), replicated over tensor parallel.
     active_vectors of them meet a token (differs only where experts carry vectors).
     """
 
@@ -139,11 +139,35 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Tower:
+    """An encoder beside the decoder: its layers, and what stands around them.
+
+    tokens  of one image (or clip), as the tower sees them
+    """
+
+    name: str
+    hidden: int
+    blocks: tuple[tuple[Block, int], ...]
+    extras: tuple[Matmul, ...]
+    vectors: int
+    tokens: int = 0
+
+    @property
+    def parameters(self) -> int:
+        outside = self.vectors + sum(m.parameters for m in self.extras)
+        return outside + sum(block.parameters * count for block, count in self.blocks)
+
+
+@dataclass(frozen=True)
 class Architecture:
     """A model to train.
 
     blocks        (block, how many), in the order of the layers; alike neighbours may be merged
     embeddings    elements of the input tables (tokens, learned positions, token types)
+    positions     of which learned positions and token types
+    extras        matmuls outside the blocks (patch embedding, pooler, projections between towers)
+    head_passes   how often a token meets the head (once more for each multi-token-prediction layer)
+    towers        encoders beside the blocks (vision, audio), counted but not met by every token
     head          the output projection; tied: its weights are the input table and count once
     final_vectors norms and biases outside the blocks (final norm, embedding norm, head bias)
     heads, kv_heads, experts: what tensor and expert parallelism must divide (gcd over the blocks; 0 = none)
@@ -166,6 +190,10 @@ class Architecture:
     experts_per_token: int = 0
     max_sequence: int = 0
     notes: tuple[str, ...] = field(default=())
+    positions: int = 0
+    extras: tuple[Matmul, ...] = ()
+    head_passes: int = 1
+    towers: tuple[Tower, ...] = ()
 
     @property
     def layers(self) -> int:
@@ -176,15 +204,30 @@ class Architecture:
         return 0 if self.tied_embeddings or self.head is None else self.head.parameters
 
     @property
+    def token_embeddings(self) -> int:
+        """The input table of tokens alone."""
+        return self.embeddings - self.positions
+
+    @property
     def embedding_parameters(self) -> int:
-        """Input tables and the untied output table."""
-        return self.embeddings + self.head_parameters
+        """The input table of tokens and the untied output table."""
+        return self.token_embeddings + self.head_parameters
+
+    @property
+    def outer_parameters(self) -> int:
+        """All that is no layer: tables, head, final vectors, extras, towers."""
+        outside = (
+            self.final_vectors
+            + sum(m.parameters for m in self.extras)
+            + sum(t.parameters for t in self.towers)
+        )
+        return self.embeddings + self.head_parameters + outside
 
     @property
     def total_parameters(self) -> int:
-        return self.embedding_parameters + self.final_vectors + sum(b.parameters * n for b, n in self.blocks)
+        return self.outer_parameters + sum(b.parameters * n for b, n in self.blocks)
 
     @property
     def active_parameters(self) -> int:
         """Parameters that one token meets, the input table counted whole."""
-        return self.embedding_parameters + self.final_vectors + sum(b.active_parameters * n for b, n in self.blocks)
+        return self.outer_parameters + sum(b.active_parameters * n for b, n in self.blocks)

@@ -1,0 +1,1 @@
+"""Families of models: how the keys of a config become blocks."""

@@ -1,0 +1,314 @@
+"""The parts of a layer (norm, attention, feed-forward, experts), each with its matmuls, passes and vectors.
+
+What is kept for the backward pass of a plain GPT layer, in elements per token: the inputs of both norms 2h, the
+normed inputs of the two groups of column-parallel matmuls 2h, q, k, v 3h, the context h, the inputs of the
+activation and of the last matmul 8h. The sum 16h is the 32 s b h bytes of Korthikanti et al. 2022 (arXiv
+2205.05198, eq. 2) without its dropout masks (2 s b h), a fused attention in place of the s x s matrices.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal, NamedTuple
+
+from solver.architecture.blocks import Attention, Block, Matmul, Pointwise, Scan, Shard
+
+Kind = Literal["full", "window", "chunk", "bidirectional", "sparse", "cross"]
+
+
+class Part(NamedTuple):
+    """Some matmuls, element-wise passes and vectors of a layer."""
+
+    matmuls: tuple[Matmul, ...] = ()
+    pointwise: tuple[Pointwise, ...] = ()
+    vectors: int = 0
+    attention: Attention | None = None
+    cross_attention: Attention | None = None
+    scan: Scan | None = None
+
+
+def join(name: str, hidden: int, *parts: Part) -> Block:
+    """The layer that these parts make up."""
+    return Block(
+        name=name,
+        matmuls=tuple(m for part in parts for m in part.matmuls),
+        pointwise=tuple(p for part in parts for p in part.pointwise),
+        vectors=sum(part.vectors for part in parts),
+        attention=next((part.attention for part in parts if part.attention), None),
+        cross_attention=next((part.cross_attention for part in parts if part.cross_attention), None),
+        scan=next((part.scan for part in parts if part.scan), None),
+        hidden=hidden,
+    )
+
+
+def stack(layers: Iterable[Block]) -> tuple[tuple[Block, int], ...]:
+    """Layers in their order, alike neighbours merged."""
+    return tuple((block, len(list(run))) for block, run in groupby(layers))
+
+
+def norm(name: str, hidden: int, *, bias: bool = False, weight: bool = True) -> Part:
+    """A norm of the residual stream; its input is kept for the backward pass."""
+    return Part((), (Pointwise(name, hidden, hidden, saves=hidden),), hidden * (weight + bias))
+
+
+def residual(name: str, hidden: int) -> Part:
+    return Part((), (Pointwise(name, 2 * hidden, hidden),))
+
+
+@dataclass(frozen=True)
+class SelfAttention:
+    """Softmax attention with its four projections.
+
+    norm_vectors  weights of the q and k norms (0: none)
+    output_gate   a second half of q gates the context
+    sinks         a learned logit a head
+    extra         other vectors (relative position biases)
+    source        activation that k and v are computed from (cross-attention: the encoder's output)
+    """
+
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    kind: Kind = "full"
+    span: int = 0
+    q_bias: bool = False
+    k_bias: bool = False
+    v_bias: bool = False
+    o_bias: bool = False
+    norm_vectors: int = 0
+    rope: bool = True
+    output_gate: bool = False
+    sinks: bool = False
+    extra: int = 0
+    source: str = "attention_input"
+    prefix: str = ""
+
+    @property
+    def width(self) -> int:
+        return self.heads * self.head_dim
+
+    @property
+    def kv_width(self) -> int:
+        return self.kv_heads * self.head_dim
+
+
+def attention(spec: SelfAttention) -> Part:
+    """q, k, v and output projections, q and k norms, rope and the attention itself."""
+    p, reads = spec.prefix, f"{spec.prefix}attention_input"
+    source = f"{p}{spec.source}" if spec.source == "attention_input" else spec.source
+    q_outer, kv = spec.width * (1 + spec.output_gate), spec.kv_width
+    matmuls = (
+        Matmul(
+            f"{p}q", spec.hidden, q_outer, Shard.COLUMN, reads, saves=True, units=spec.heads, bias=spec.q_bias
+        ),
+        Matmul(
+            f"{p}k", spec.hidden, kv, Shard.COLUMN, source, saves=True, units=spec.kv_heads, bias=spec.k_bias
+        ),
+        Matmul(
+            f"{p}v", spec.hidden, kv, Shard.COLUMN, source, saves=True, units=spec.kv_heads, bias=spec.v_bias
+        ),
+        Matmul(
+            f"{p}o", spec.width, spec.hidden, Shard.ROW, f"{p}context", units=spec.heads, bias=spec.o_bias
+        ),
+    )
+    core = Attention(spec.heads, spec.kv_heads, spec.head_dim, spec.head_dim, spec.kind, spec.span)
+    vectors = spec.norm_vectors + spec.sinks * spec.heads + spec.extra
+    if spec.kind == "cross":
+        return Part(matmuls, _qk_passes(spec), vectors, cross_attention=core)
+    return Part(matmuls, _qk_passes(spec), vectors, attention=core)
+
+
+def _qk_passes(spec: SelfAttention) -> tuple[Pointwise, ...]:
+    width = spec.width + spec.kv_width
+    normed = Pointwise(f"{spec.prefix}qk_norm", width, width, sharded=True, saves=width)
+    rotated = Pointwise(f"{spec.prefix}rope", width, width, sharded=True)
+    gated = Pointwise(f"{spec.prefix}output_gate", 2 * spec.width, spec.width, sharded=True, saves=spec.width)
+    chosen = ((normed, spec.norm_vectors > 0), (rotated, spec.rope), (gated, spec.output_gate))
+    return tuple(item for item, wanted in chosen if wanted)
+
+
+@dataclass(frozen=True)
+class Latent:
+    """Multi-head latent attention, queries and keys through low-rank waists; DeepSeek-V2, arXiv 2405.04434.
+
+    q_rank 0: queries straight from the hidden state. index_*: the sparse-attention indexer of DeepSeek-V3.2.
+    """
+
+    hidden: int
+    heads: int
+    q_rank: int
+    kv_rank: int
+    nope_dim: int
+    rope_dim: int
+    v_dim: int
+    bias: bool = False
+    index_heads: int = 0
+    index_dim: int = 0
+    index_top: int = 0
+    indexer: bool = True
+
+
+def latent_attention(spec: Latent) -> Part:
+    qk_dim = spec.nope_dim + spec.rope_dim
+    compressed, expanded = spec.kv_rank + spec.rope_dim, spec.heads * (spec.nope_dim + spec.v_dim)
+    matmuls = (
+        *_latent_queries(spec, spec.heads * qk_dim),
+        Matmul(
+            "kv_down",
+            spec.hidden,
+            compressed,
+            Shard.REPLICATED,
+            "attention_input",
+            saves=True,
+            bias=spec.bias,
+        ),
+        Matmul("kv_up", spec.kv_rank, expanded, Shard.COLUMN, "kv_latent", saves=True, units=spec.heads),
+        Matmul(
+            "o", spec.heads * spec.v_dim, spec.hidden, Shard.ROW, "context", units=spec.heads, bias=spec.bias
+        ),
+    )
+    rotated = spec.heads * qk_dim + compressed
+    passes = (
+        Pointwise("latent_norm", spec.q_rank + spec.kv_rank, spec.q_rank + spec.kv_rank),
+        # why: the shared rotary key is copied to every head, so each keeps its own of rope_dim.
+        Pointwise("rope", rotated, 2 * spec.heads * qk_dim, sharded=True, saves=spec.heads * spec.rope_dim),
+    )
+    core = Attention(
+        spec.heads, spec.heads, qk_dim, spec.v_dim, "sparse" if spec.index_top else "full", spec.index_top,
+        spec.index_heads, spec.index_dim,
+    )  # fmt: skip
+    latent = Part(matmuls, passes, spec.q_rank + spec.kv_rank, attention=core)
+    return _merge(latent, _indexer(spec)) if spec.index_top and spec.indexer else latent
+
+
+def _latent_queries(spec: Latent, outer: int) -> tuple[Matmul, ...]:
+    if not spec.q_rank:
+        return (
+            Matmul("q", spec.hidden, outer, Shard.COLUMN, "attention_input", saves=True, units=spec.heads),
+        )
+    return (
+        Matmul(
+            "q_down",
+            spec.hidden,
+            spec.q_rank,
+            Shard.REPLICATED,
+            "attention_input",
+            saves=True,
+            bias=spec.bias,
+        ),
+        Matmul("q_up", spec.q_rank, outer, Shard.COLUMN, "q_latent", saves=True, units=spec.heads),
+    )
+
+
+def _indexer(spec: Latent) -> Part:
+    """The lightning indexer: a few small heads score every key; DeepSeek-V3.2-Exp report, sec. 1."""
+    width = spec.index_heads * spec.index_dim
+    matmuls = (
+        Matmul("index_q", spec.q_rank or spec.hidden, width, Shard.REPLICATED, "q_latent", saves=True),
+        Matmul("index_k", spec.hidden, spec.index_dim, Shard.REPLICATED, "attention_input", saves=True),
+        Matmul(
+            "index_weights", spec.hidden, spec.index_heads, Shard.REPLICATED, "attention_input", saves=True
+        ),
+    )
+    moved = width + spec.index_dim
+    return Part(matmuls, (Pointwise("index_rope", moved, moved, saves=spec.index_dim),), 2 * spec.index_dim)
+
+
+def _merge(first: Part, second: Part) -> Part:
+    return first._replace(
+        matmuls=first.matmuls + second.matmuls,
+        pointwise=first.pointwise + second.pointwise,
+        vectors=first.vectors + second.vectors,
+    )
+
+
+@dataclass(frozen=True)
+class FeedForward:
+    """Two matmuls around an activation, or three where the activation is gated."""
+
+    hidden: int
+    ffn: int
+    gated: bool = True
+    bias: bool = False
+    prefix: str = ""
+    reads: str = "ffn_input"
+
+
+def feed_forward(spec: FeedForward) -> Part:
+    p, h, f = spec.prefix, spec.hidden, spec.ffn
+    names = ("gate", "up") if spec.gated else ("up",)
+    widen = (Matmul(p + n, h, f, Shard.COLUMN, spec.reads, saves=True, bias=spec.bias) for n in names)
+    narrow = Matmul(f"{p}down", f, h, Shard.ROW, f"{p}activated", bias=spec.bias)
+    return Part((*widen, narrow), (Pointwise(f"{p}activation", len(names) * f, f, sharded=True),))
+
+
+@dataclass(frozen=True)
+class Experts:
+    """A router, routed experts and what stands beside them.
+
+    shared_ffn    width of the expert(s) that every token meets; shared_gate: scaled by a sigmoid
+    latent        width that the routed experts work in, where it is not the hidden width (0: hidden)
+    """
+
+    hidden: int
+    experts: int
+    per_token: float
+    ffn: int
+    gated: bool = True
+    bias: bool = False
+    router_bias: bool = False
+    shared_ffn: int = 0
+    shared_gate: bool = False
+    shared_bias: bool = False
+    latent: int = 0
+
+
+def experts(spec: Experts) -> Part:
+    """Router, dispatch, grouped expert matmuls, combine, and the shared expert."""
+    router = Matmul(
+        "router", spec.hidden, spec.experts, Shard.REPLICATED, "ffn_input", saves=True, bias=spec.router_bias
+    )
+    width, routed = spec.latent or spec.hidden, _routed(spec)
+    around = (
+        (
+            Matmul("latent_down", spec.hidden, width, Shard.REPLICATED, "ffn_input", saves=True),
+            Matmul("latent_up", width, spec.hidden, Shard.REPLICATED, "combined"),
+        )
+        if spec.latent
+        else ()
+    )
+    passes = (
+        Pointwise("router_softmax", spec.experts, spec.experts),
+        Pointwise("dispatch", width, width, per_token=spec.per_token, routed=True),
+        Pointwise("combine", width, width, per_token=spec.per_token, routed=True),
+    )
+    part = _merge(Part((router, *around), passes), routed)
+    return _merge(part, _shared(spec)) if spec.shared_ffn else part
+
+
+def _routed(spec: Experts) -> Part:
+    width, f, names = spec.latent or spec.hidden, spec.ffn, ("gate", "up") if spec.gated else ("up",)
+    matmuls = [
+        Matmul(
+            f"expert_{name}", inner, outer, shard, reads, saves=name != "down",
+            copies=spec.experts, per_token=spec.per_token, bias=spec.bias, routed=True,
+        )
+        for name, inner, outer, shard, reads in (
+            *((n, width, f, Shard.COLUMN, "dispatched") for n in names),
+            ("down", f, width, Shard.ROW, "expert_activated"),
+        )
+    ]  # fmt: skip
+    passed = Pointwise(
+        "expert_activation", len(names) * f, f, sharded=True, per_token=spec.per_token, routed=True
+    )
+    return Part(tuple(matmuls), (passed,))
+
+
+def _shared(spec: Experts) -> Part:
+    shared = feed_forward(FeedForward(spec.hidden, spec.shared_ffn, spec.gated, spec.shared_bias, "shared_"))
+    if not spec.shared_gate:
+        return shared
+    gate = Matmul("shared_scale", spec.hidden, 1, Shard.REPLICATED, "ffn_input", saves=True)
+    scaled = Pointwise("shared_scaling", spec.hidden, spec.hidden, saves=spec.hidden)
+    return _merge(shared, Part((gate,), (scaled,)))
