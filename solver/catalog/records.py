@@ -1,8 +1,9 @@
 """The records of the catalog: facts with a source and a date, in SI once read."""
 
-from typing import Annotated, Literal
+import datetime
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from solver import units
 
@@ -12,6 +13,36 @@ FlopsPerS = Annotated[float, BeforeValidator(units.flops_per_s)]
 Seconds = Annotated[float, BeforeValidator(units.seconds)]
 Usd = Annotated[float, BeforeValidator(units.usd)]
 Watts = Annotated[float, BeforeValidator(units.watts)]
+Share = Annotated[float, Field(gt=0, le=1)]
+Count = Annotated[int, Field(ge=1)]
+Pricing = Literal[
+    "on-demand", "spot", "committed-1y", "committed-3y", "capacity-block", "flex-start", "community", "owned"
+]
+
+
+def day(value: object) -> str:
+    """A date as sources print it: 2026-12-01, 2026-12 or 2026."""
+    text = str(value)
+    parts = text.split("-")
+    try:
+        datetime.date(*(int(part) for part in [*parts, "1", "1"][:3]))
+    except ValueError:
+        parts = []
+    if len(parts) not in (1, 2, 3) or len(parts[0]) != 4:
+        raise ValueError(f'"{text[:40]}" is not a date; write e.g. 2026-12-01, 2026-12 or 2026')
+    return text
+
+
+def price(value: str | float) -> float:
+    """USD per hour, above zero. [USD/h]"""
+    usd = units.usd_per_hour(value)
+    if usd == 0:
+        raise ValueError("a price of 0 is not taken; write the price per hour, or null where there is none")
+    return usd
+
+
+Day = Annotated[str, BeforeValidator(day)]
+Price = Annotated[float, BeforeValidator(price)]
 
 
 class Record(BaseModel):
@@ -20,44 +51,55 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
+class Origin(Record):
+    """Where one field comes from, where that is not where its record comes from."""
+
+    source: list[str]
+    date: Day
+
+
 class Fact(Record):
     """A record that does not load without source and date. The id is the file name."""
 
     id: str
-    source: list[str]
-    date: str
+    source: list[str] = Field(min_length=1)
+    date: Day
     notes: str = ""
+    origins: dict[str, Origin] = {}
+    """By field: those that the file writes as {value, source, date}."""
 
 
 class Gemm(Record):
-    """Roofline of a matmul of m x n x k in one precision: t = max(2 m n (k + k0) / (efficiency peak),
-    bytes / (bandwidth_efficiency bandwidth)) + launch."""
+    """Roofline of a matmul of m x n x k in one precision.
 
-    efficiency: float
+    t = max(2 m n (k + k0) / (efficiency peak), bytes / (bandwidth_efficiency bandwidth)) + launch
+    """
+
+    efficiency: Share
     """Share of the dense peak that large products reach."""
-    inner_overhead: float
+    inner_overhead: float = Field(ge=0)
     """k0: inner elements' worth of time that each output tile costs beyond its products."""
-    bandwidth_efficiency: float
+    bandwidth_efficiency: Share
     """Share of the memory bandwidth that a memory-bound product reaches."""
     launch: Seconds
     """Time before and after the work of a kernel."""
 
 
 class Kernels(Record):
-    """How close a device's kernels come to its data sheet, from kernel tables; `like` says whose were taken."""
+    """How close a device's kernels come to its data sheet, from kernel tables; `like`: whose were taken."""
 
     gemm: dict[str, Gemm]
-    """By precision."""
-    grouped_gemm_efficiency: float
+    """By precision: one for each peak of the device."""
+    grouped_gemm_efficiency: Share
     """Of the grouped expert matmuls, relative to a plain matmul of the same rows."""
-    attention_forward: float
+    attention_forward: Share
     """Share of the dense 16-bit peak that a causal flash-attention forward reaches (its causal FLOPs)."""
-    attention_backward: float
-    pointwise_bandwidth: float
+    attention_backward: Share
+    pointwise_bandwidth: Share
     """Share of the memory bandwidth that element-wise kernels reach."""
     like: str = ""
     source: list[str]
-    date: str
+    date: Day
 
 
 class Device(Fact):
@@ -72,11 +114,11 @@ class Device(Fact):
     peak: dict[str, FlopsPerS]
     """Dense peak by precision, never the sparse figure of the sheet."""
     memory: Bytes
-    """As marketed."""
+    """As marketed (vendors print GB and mean GiB)."""
     usable_memory: Bytes
-    """What the driver or runtime reports as total."""
+    """What the runtime reports as total (the driver's tool counts its own reserve on top)."""
     memory_bandwidth: BytesPerS
-    ranks: int = 1
+    ranks: Count = 1
     """Software ranks a device (2 on Trainium 1, TPU v7, MI250X)."""
     host_link: BytesPerS
     """One-way bandwidth to the host, of the data sheet."""
@@ -91,12 +133,12 @@ class Link(Fact):
     scope: Literal["scale-up", "inter-node"]
     technology: str
     topology: Literal["switch", "mesh", "torus", "host", "none"] = "switch"
-    """switch: any pair at full rate; mesh: each pair its own link; torus: neighbours only; host: through the CPU."""
+    """switch: any pair at full rate; mesh: a link a pair; torus: neighbours only; host: through the CPU."""
     bandwidth: BytesPerS
-    """One way; of a device for a scale-up link, of a machine (all its NICs) for a fabric."""
-    nics: int = 1
-    """Network cards a machine (fabric)."""
-    efficiency: float
+    """One way; of a device (all its links) for a scale-up link, of a host (all its NICs) for a fabric."""
+    nics: Count = 1
+    """Network cards a host (fabric)."""
+    efficiency: Share
     """Share of the sheet bandwidth that large collectives reach."""
     latency: Seconds
     """Time of one hop of a ring."""
@@ -104,14 +146,20 @@ class Link(Fact):
 
 
 class Machine(Fact):
-    """What is rented or bought as a unit: n devices, their scale-up link, host and NICs; or a TPU slice."""
+    """What is rented or bought as a unit: n devices, their scale-up link, hosts and NICs; or a TPU slice.
+
+    Cards rented singly sit together in one host: a part of a host is a machine of its own (of 1, 2, 4, 8
+    cards), so that what is used is what is paid, and a job on cards without a known network is one machine.
+    """
 
     device: str
-    devices: int
-    block: int
-    """The smallest group of devices a job may take."""
-    domain: int
-    """Devices that the scale-up link joins."""
+    devices: Count
+    block: Count
+    """The smallest group of devices a job may take; not stated: all."""
+    domain: Count
+    """Devices that the scale-up link joins; not stated: all."""
+    hosts: Count = 1
+    """Each with network cards of its own: the 18 trays of an NVL72 rack, the VMs of a TPU slice."""
     scale_up: str
     """Link id."""
     torus: list[int] = []
@@ -125,9 +173,19 @@ class Machine(Fact):
     max_machines: int = 0
     """Most machines that one job can join (0: no limit of the machine's own)."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _whole(cls, fields: Any) -> Any:
+        """Block and domain are the whole machine unless stated."""
+        return {"block": fields.get("devices"), "domain": fields.get("devices")} | fields
+
+    def fabric_share(self, fabric: Link) -> float:
+        """A device's share of its host's network cards, one way, of the data sheet. [B/s]"""
+        return fabric.bandwidth * self.hosts / self.devices
+
 
 class Offering(Record):
-    """A machine in a provider's region at a price under a pricing kind. One row of offerings.csv gives one per kind."""
+    """A machine in a provider's region at a price under a pricing kind."""
 
     id: str
     provider: str
@@ -137,9 +195,7 @@ class Offering(Record):
     machine: str
     fabric: str | None
     """None: machines are not known to be joined, so a job is one machine."""
-    pricing: Literal[
-        "on-demand", "spot", "committed-1y", "committed-3y", "capacity-block", "flex-start", "community", "owned"
-    ]
+    pricing: Pricing
     usd_per_hour: float
     """Of one machine."""
     max_devices: int
@@ -160,7 +216,7 @@ class Support(Record):
 
 
 class Framework(Fact):
-    """A training framework: what it runs on, which layouts it accepts, what it keeps in memory, what it costs."""
+    """A training framework: what it runs on, what layouts it accepts, what it holds in memory and costs."""
 
     name: str
     aliases: list[str]
@@ -187,7 +243,7 @@ class Framework(Fact):
     moment_bytes: float
     """Of the optimizer's moments, for the default optimizer."""
     cast_weight_bytes: float = 0.0
-    """Of the low-precision copy that computes, where the stored weights are float32 (FSDP2 mixed precision)."""
+    """Of the low-precision copy that computes, where stored weights are float32 (FSDP2 mixed precision)."""
     vocab_multiple: int = 1
     """The vocabulary is padded to a multiple of this times tp."""
     fused: float

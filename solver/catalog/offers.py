@@ -1,0 +1,142 @@
+"""Rows of the offerings table, and what they offer: one offering a machine and pricing kind with a price."""
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from pydantic import Field
+
+from solver.catalog.records import (
+    Bytes,
+    Count,
+    Day,
+    Fact,
+    Machine,
+    Offering,
+    Price,
+    Pricing,
+    Record,
+    Usd,
+    Watts,
+)
+
+
+class Terms(Record):
+    """What a provider allows under a pricing kind."""
+
+    max_days: float | None = None
+    max_machines: Count | None = None
+
+
+class Provider(Fact):
+    """Who rents machines out, and how many at most to one job."""
+
+    kind: Literal["hyperscaler", "cloud", "marketplace"]
+    max_devices: Count | None = None
+    """None: the cards of one host."""
+    terms: dict[Pricing, Terms] = Field(default_factory=dict)
+
+
+class OfferingRow(Fact):
+    """One row of offerings.csv: a machine in a region with its prices.
+
+    Prices are USD an hour, of one machine or, where `unit` is device, of one device of any machine that
+    `machine` (a glob) names.
+    """
+
+    provider: str
+    instance: str
+    region: str = "any"
+    geo: str = "global"
+    unit: Literal["machine", "device", "purchase", "part"] = "machine"
+    """purchase: bought, not rented; part: a GPU without its host. Neither is ever an offering."""
+    machine: str
+    fabric: str | None = None
+    on_demand: Price | None = None
+    spot: Price | None = None
+    committed_1y: Price | None = None
+    committed_3y: Price | None = None
+    capacity_block: Price | None = None
+    flex_start: Price | None = None
+    community: Price | None = None
+    max_devices: Count | None = None
+    max_days: float | None = None
+    price_basis: Literal["read", "derived", "memory", "none"] = "read"
+    capex: Usd | None = None
+    power: Watts | None = None
+    vcpu: float | None = None
+    host_memory: Bytes | None = None
+    disk: str = ""
+    spot_date: Day | None = None
+    committed_date: Day | None = None
+    other_date: Day | None = None
+    """Of capacity_block, flex_start and community; `date` is of on_demand and what has none of its own."""
+
+
+# The price columns, the pricing kind of each, and the column with its date.
+PRICES: Mapping[str, tuple[Pricing, str]] = {
+    "on_demand": ("on-demand", "date"),
+    "spot": ("spot", "spot_date"),
+    "committed_1y": ("committed-1y", "committed_date"),
+    "committed_3y": ("committed-3y", "committed_date"),
+    "capacity_block": ("capacity-block", "other_date"),
+    "flex_start": ("flex-start", "other_date"),
+    "community": ("community", "other_date"),
+}
+TERM_DAYS: Mapping[Pricing, float] = {"committed-1y": 365.0, "committed-3y": 1095.0}
+
+
+def offerings(
+    row: OfferingRow, machines: Mapping[str, Machine], providers: Mapping[str, Provider]
+) -> Iterator[Offering]:
+    """What the row offers for rent: each of its machines under each kind that has a price."""
+    if row.unit not in ("machine", "device"):
+        return
+    for machine in machines_of(row, machines):
+        for column, (pricing, dated) in PRICES.items():
+            usd = getattr(row, column)
+            if usd is not None:
+                yield _offering(
+                    row, machine, providers.get(row.provider), (pricing, usd, getattr(row, dated))
+                )
+
+
+def machines_of(row: OfferingRow, machines: Mapping[str, Machine]) -> list[Machine]:
+    """The machine a row names, or every machine that its glob names where the price is of a device."""
+    if row.unit != "device":
+        return [machines[row.machine]] if row.machine in machines else []
+    return [machine for name, machine in machines.items() if fnmatchcase(name, row.machine)]
+
+
+def _offering(
+    row: OfferingRow, machine: Machine, provider: Provider | None, priced: tuple[Pricing, float, str | None]
+) -> Offering:
+    pricing, usd, dated = priced
+    by_device = row.unit == "device"
+    terms = provider.terms.get(pricing, Terms()) if provider else Terms()
+    fabric = row.fabric if machine.max_machines != 1 else None
+    return Offering(
+        id=f"{row.id}:{pricing}:{machine.id}" if by_device else f"{row.id}:{pricing}",
+        provider=row.provider,
+        instance=row.instance,
+        region=row.region,
+        geo=row.geo,
+        machine=machine.id,
+        fabric=fabric,
+        pricing=pricing,
+        usd_per_hour=usd * machine.devices if by_device else usd,
+        max_devices=_max_devices(row, machine, provider, terms) if fabric else machine.devices,
+        max_days=row.max_days or terms.max_days,
+        term_days=TERM_DAYS.get(pricing),
+        source=row.source,
+        date=dated or row.date,
+        price_basis=row.price_basis,
+        notes=row.notes,
+    )
+
+
+def _max_devices(row: OfferingRow, machine: Machine, provider: Provider | None, terms: Terms) -> int:
+    """The least of what row, provider, terms and machine allow; one machine where nothing is known."""
+    known = row.max_devices or (provider.max_devices if provider else None) or machine.devices
+    machines = [limit for limit in (terms.max_machines, machine.max_machines) if limit]
+    return max(min([known, *(limit * machine.devices for limit in machines)]), machine.devices)
