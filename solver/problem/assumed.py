@@ -1,0 +1,106 @@
+"""What was decided for the user: defaults and readings, a sentence each, and the question with both filled in."""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from solver.problem.batch import read_batch
+from solver.problem.quantities import Model
+from solver.problem.shape import Attention, ModelName, ModelPath
+from solver.units import shown
+
+if TYPE_CHECKING:
+    from solver.problem.fields import Problem
+
+_DEFAULTS = {  # field -> sentence, told where the user left the field out
+    "training.precision": "training.precision is not stated: bf16 is taken",
+    "training.optimizer": "training.optimizer is not stated: adamw is taken",
+    "limits.pricing": "limits.pricing is not stated: on-demand and owned prices are considered",
+    "objective": "objective is not stated: the cost is made least",
+}
+_UNITS = {  # field -> how a bare number is read
+    "limits.deadline": "seconds",
+    "limits.budget": "USD",
+    "limits.max_power": "watts",
+}
+
+
+def assumptions(problem: "Problem", given: dict[str, Any]) -> tuple[str, ...]:
+    """A sentence for each, in the order of the file."""
+    return (*_of_training(problem, given), *_of_limits(problem, given), *_of_hardware(problem, given))
+
+
+def _of_training(problem: "Problem", given: dict[str, Any]) -> Iterator[str]:
+    training, wrote = problem.training, given.get("training", {})
+    yield from _defaults("training.", given)
+    if (text := wrote.get("sequence_length")) and _is_thousands(text):
+        yield (
+            f"training.sequence_length: {shown(text)} is read as {training.sequence_length:,} tokens; "
+            f"write {training.sequence_length // 1000 * 1024} if multiples of 1024 are meant"
+        )
+    reading = (
+        read_batch(wrote["global_batch"], training.sequence_length).reading if "global_batch" in wrote else ""
+    )
+    if reading:
+        yield f"training.global_batch: {reading}"
+    if training.samples is not None:
+        times = f"{training.epochs:,} times" if training.epochs else "once"
+        yield (
+            f"training.samples: a sample is one sequence of {training.sequence_length:,} tokens, "
+            f"gone through {times}, so {problem.tokens:,} tokens"
+        )
+
+
+def _is_thousands(text: object) -> bool:
+    return isinstance(text, str) and text.strip()[-1:] in {"k", "K"}
+
+
+def _of_limits(problem: "Problem", given: dict[str, Any]) -> Iterator[str]:
+    wrote = given.get("limits", {})
+    for field, unit in _UNITS.items():
+        value = wrote.get(field.removeprefix("limits."))
+        if isinstance(value, int | float):
+            yield f"{field}: {shown(value)} without a unit is read in {unit}"
+    yield from _defaults("limits.", given)
+    if "max_devices" not in wrote:
+        yield f"limits.max_devices is not stated: at most {problem.limits.max_devices:,} are considered"
+    if problem.hardware and "owned" not in problem.limits.pricing:
+        yield 'limits.pricing leaves out "owned", so nothing under hardware is used'
+
+
+def _of_hardware(problem: "Problem", given: dict[str, Any]) -> Iterator[str]:
+    wrote = given.get("hardware", [])
+    for index, holding in enumerate([wrote] if isinstance(wrote, dict) else wrote):
+        if "price" not in holding:
+            yield f"hardware[{index}].price is not stated: {problem.hardware[index].machine} costs 0 USD/hour"
+    if "objective" not in given:
+        yield _DEFAULTS["objective"]
+
+
+def _defaults(section: str, given: dict[str, Any]) -> Iterator[str]:
+    wrote = given.get(section.removesuffix("."), {})
+    for field, sentence in _DEFAULTS.items():
+        if field.startswith(section) and field.removeprefix(section) not in wrote:
+            yield sentence
+
+
+def question(model: Model, given: Any) -> dict[str, Any]:
+    """The fields of a mapping as written, else their defaults; what stays open is left out. JSON values."""
+    wrote = given if isinstance(given, dict) else {}
+    told = ((name, getattr(model, name), wrote.get(name)) for name in type(model).model_fields)
+    filled = ((name, _filled(value, text)) for name, value, text in told)
+    return {name: value for name, value in filled if value not in (None, [], {})}
+
+
+def _filled(value: object, text: Any) -> Any:
+    if isinstance(value, Model):
+        return text if text is not None and not isinstance(text, dict) else question(value, text)
+    if isinstance(value, Attention):
+        return value.kind if text is None else text
+    if not isinstance(value, tuple) or isinstance(value, ModelName | ModelPath):
+        return value if text is None else text
+    texts = text if isinstance(text, list) else list(value) if text is None else [text]
+    return [
+        question(item, wrote) if isinstance(item, Model) else wrote
+        for item, wrote in zip_longest(value, texts)
+    ]

@@ -1,0 +1,228 @@
+"""The requirements file and the run file, field by field. Text is parsed once; what stands here is SI."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator
+from pydantic import WithJsonSchema as Json
+
+from solver.problem.batch import batch_sequences
+from solver.problem.paths import Folder
+from solver.problem.quantities import (
+    Degrees,
+    Devices,
+    Duration,
+    Epochs,
+    GradientDtype,
+    Machines,
+    Model,
+    Name,
+    Names,
+    Objective,
+    Optimizer,
+    Precisions,
+    Pricings,
+    Recomputes,
+    Samples,
+    SequenceLength,
+    Stages,
+    Steps,
+    Task,
+    Tokens,
+    Truths,
+    Usd,
+    UsdPerHour,
+    Watts,
+)  # fmt: skip
+from solver.problem.shape import ModelSpec
+
+MAX_DEVICES = 16_384
+"""Where the user states no most."""
+
+
+class Training(Model):
+    """Convergence settings: never altered to be faster or cheaper."""
+
+    tokens: Tokens | None = Field(default=None, examples=["15T"])
+    """Tokens to train on; or state steps, or samples and epochs."""
+    steps: Steps | None = None
+    """Optimizer steps, in place of tokens."""
+    samples: Samples | None = None
+    """Sequences of the data set, in place of tokens."""
+    epochs: Epochs | None = None
+    """How often the samples are gone through; once where left out."""
+    sequence_length: SequenceLength = Field(examples=[8192])
+    """Tokens of one sequence."""
+    global_batch: Annotated[
+        int,
+        BeforeValidator(batch_sequences),
+        Json({"type": "string", "examples": ["1024 sequences", "4M tokens"]}),
+    ] = Field(examples=["1024 sequences"])
+    """Sequences of one optimizer step, over all devices."""
+    precision: Precisions = ("bf16",)
+    """Of the matmuls; a list permits, one value fixes."""
+    optimizer: Optimizer = "adamw"
+    """Sets the bytes that a parameter takes."""
+    gradient_dtype: GradientDtype | None = None
+    """In which gradients are kept and reduced; by framework where left out."""
+    task: Task = "pretrain"
+    """pretrain, or sft: fine-tuning of all parameters."""
+
+
+class LayoutLimits(Model):
+    """Values that a layout may take, where the search shall not choose freely."""
+
+    tp: Degrees = ()
+    """Tensor parallel degree."""
+    cp: Degrees = ()
+    """Context parallel degree."""
+    pp: Degrees = ()
+    """Pipeline stages."""
+    vpp: Degrees = ()
+    """Virtual stages on a rank."""
+    ep: Degrees = ()
+    """Expert parallel degree."""
+    etp: Degrees = ()
+    """Expert tensor parallel degree."""
+    dp: Degrees = ()
+    """Data parallel degree."""
+    zero: Stages = ()
+    """Sharding over the replicas: 0 nothing, 1 optimizer, 2 gradients, 3 weights."""
+    shard: Degrees = ()
+    """Replicas that share one copy of what is sharded."""
+    micro_batch: Degrees = ()
+    """Sequences that a replica takes at a time."""
+    grad_accum: Degrees = ()
+    """Micro-batches of one step."""
+    recompute: Recomputes = ()
+    """Activations computed again in the backward pass."""
+    sequence_parallel: Truths = ()
+    """Norms and residuals split over the tensor parallel ranks."""
+
+
+class Limits(Model):
+    """What a plan must keep to. Names are ids or globs such as h100*."""
+
+    deadline: Duration | None = None
+    """Wall-clock time of the whole run, restarts included."""
+    budget: Usd | None = None
+    """Cost of the whole run."""
+    devices: Names = ()
+    """Accelerators that may be used; all where left out."""
+    exclude_devices: Names = ()
+    """Accelerators that may not be used."""
+    machines: Names = ()
+    """Machine types that may be used."""
+    exclude_machines: Names = ()
+    """Machine types that may not be used."""
+    providers: Names = ()
+    """Providers that may be used."""
+    exclude_providers: Names = ()
+    """Providers that may not be used."""
+    regions: Names = ()
+    """Regions that may be used."""
+    exclude_regions: Names = ()
+    """Regions that may not be used."""
+    fabrics: Names = ()
+    """Networks between machines that may be used."""
+    exclude_fabrics: Names = ()
+    """Networks between machines that may not be used."""
+    frameworks: Names = ()
+    """Training frameworks that may be used."""
+    exclude_frameworks: Names = ()
+    """Training frameworks that may not be used."""
+    pricing: Pricings = ("on-demand", "owned")
+    """Kinds of price that may be paid."""
+    min_devices: Devices = 1
+    """Fewest devices of a plan."""
+    max_devices: Devices = Field(default_factory=lambda data: max(MAX_DEVICES, data.get("min_devices", 1)))
+    """Most devices of a plan."""
+    max_power: Watts | None = None
+    """Of all machines under load, at the wall."""
+    layout: LayoutLimits = LayoutLimits()
+    """Values that the layout may take."""
+
+    @field_validator("max_devices")
+    @classmethod
+    def _not_below_min(cls, max_devices: int, info: ValidationInfo) -> int:
+        least = info.data.get("min_devices", 1)
+        if max_devices < least:
+            raise ValueError(f"{max_devices} is below min_devices {least}; write at least {least}")
+        return max_devices
+
+
+class Holding(Model):
+    """Machines that one has or was offered."""
+
+    machine: Name = Field(examples=["a100-80-sxm-8"])
+    """Machine id."""
+    count: Machines = Field(examples=[1])
+    """How many machines."""
+    fabric: Name | None = None
+    """The network between them; the usual one of the machine where left out."""
+    price: UsdPerHour = 0.0
+    """Of one machine; 0 where it is paid for already."""
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, dict) else value
+
+
+Holdings = Annotated[tuple[Holding, ...], BeforeValidator(_listed)]
+
+
+class Problem(Model):
+    """A requirements file: what to train, within which limits, and what to make least."""
+
+    model: ModelSpec = Field(examples=["llama-3-70b"])
+    """Catalog id, path to a config.json, sizes written inline, or {parameters: 7B}."""
+    training: Training
+    """How it is trained."""
+    limits: Limits = Limits()
+    """What a plan must keep to."""
+    hardware: Holdings = ()
+    """Machines that one has or was offered; they join those of the catalog."""
+    catalog: Folder | None = None
+    """Folder of records that overlay the catalog."""
+    objective: Objective = "cost"
+    """What to make least: cost, time or energy."""
+
+    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _assumptions: tuple[str, ...] = PrivateAttr(default=())
+
+    def model_post_init(self, context: dict[str, Any] | None, /) -> None:
+        """Keeps what the user wrote: relaxations and the question are told in his words."""
+        from solver.problem.assumed import assumptions
+
+        self._given = (context or {}).get("given", {})
+        self._assumptions = assumptions(self, self._given)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The file as written: plain values by field, without the defaults."""
+        return self._given
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Every default and reading that was decided here, a sentence each."""
+        return self._assumptions
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps of the whole training."""
+        training = self.training
+        return training.steps or -(-self.tokens // (training.sequence_length * training.global_batch))
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the whole training."""
+        training = self.training
+        batch = training.sequence_length * training.global_batch
+        if training.samples is not None:
+            return training.samples * (training.epochs or 1) * training.sequence_length
+        return training.tokens or (training.steps or 0) * batch
+
+    def question(self) -> dict[str, Any]:
+        """The file with its defaults filled, quantities as the user wrote them."""
+        from solver.problem.assumed import question
+
+        return question(self, self._given)

@@ -1,0 +1,172 @@
+"""Types of the fields: text as people write it becomes a value to trust, or a sentence that shows how."""
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import WithJsonSchema as Json
+from pydantic_core import CoreSchema, core_schema
+
+from solver import units
+from solver.units import shown
+
+
+class Model(BaseModel):
+    """A mapping of a file: unknown fields are refused, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+def _above_zero(
+    parse: Callable[[units.Value], float], example: str, most: float, said: str
+) -> BeforeValidator:
+    """A quantity above zero and within what can be believed; `said`: how a message calls `most`."""
+
+    def read(value: units.Value) -> float:
+        quantity = parse(value)
+        if quantity == 0:
+            raise ValueError(
+                f'{shown(value)} is not above zero; write e.g. "{example}", or leave the field out'
+            )
+        if quantity > most:
+            raise ValueError(f'{shown(value)} is above {said}; write e.g. "{example}"')
+        return quantity
+
+    return BeforeValidator(read)
+
+
+def _whole(noun: str, example: object, most: float, least: int = 1) -> BeforeValidator:
+    """A whole number of things, the noun behind it allowed: 15T, "2T tokens"."""
+    behind = re.compile(rf"\s*{noun.removesuffix('s')}s?\s*$", re.IGNORECASE)
+    hint = f"write e.g. {example if isinstance(example, int) else shown(example)}"
+
+    def read(value: units.Value) -> int:
+        short = isinstance(value, str) and len(value) < 200
+        try:
+            number = units.count(behind.sub("", str(value)) if short else value)
+        except ValueError as error:
+            what = "is negative" if "negative" in str(error) else f"is not a number of {noun}"
+            raise ValueError(f"{shown(value)} {what}; {hint}") from None
+        if number < least:
+            raise ValueError(f"{shown(value)} is below {least}; {hint}")
+        if number > most:
+            raise ValueError(f"{shown(value)} is above {most:.0e}, more than can be believed; {hint}")
+        if number != int(number):
+            raise ValueError(f"{shown(value)} is not a whole number of {noun}; {hint}")
+        # why: a float holds whole numbers to 2^53 only, and an int needs no reading
+        return value if isinstance(value, int) else round(number)
+
+    return BeforeValidator(read)
+
+
+def _one_of(names: Sequence[str]) -> BeforeValidator:
+    def read(value: object) -> str:
+        name = value.strip().lower() if isinstance(value, str) else ""
+        if name in names:
+            return name
+        near = difflib.get_close_matches(name[:50], names, n=1)
+        hint = f'; did you mean "{near[0]}"?' if near else ""
+        raise ValueError(f"{shown(value)} is not one of {', '.join(names)}{hint}")
+
+    return BeforeValidator(read)
+
+
+def name_of(value: object) -> str:
+    """Text in one line, e.g. an id or a glob."""
+    if not isinstance(value, str):
+        raise ValueError(f"{shown(value)} is not text; put it in quotes if it is a name")
+    if not value.strip():
+        raise ValueError("the text is empty; write a name, or leave the field out")
+    if len(value) > 200 or not value.isprintable():
+        raise ValueError(f"{shown(value)} is not a name; write at most 200 printable characters in one line")
+    return value.strip()
+
+
+def _truth(value: object) -> bool:
+    words = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.strip().lower() in words:
+        return words[value.strip().lower()]
+    raise ValueError(f"{shown(value)} is not true or false; write true or false")
+
+
+class OneOrMany:
+    """One value stands for a list of one; an empty list is refused, what is listed twice counts once."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        listed = core_schema.no_info_before_validator_function(self._list, handler(source))
+        return core_schema.no_info_after_validator_function(
+            lambda values: tuple(dict.fromkeys(values)), listed
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        many = handler(schema)
+        item = many.get("items", {})
+        return {"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]}
+
+    @staticmethod
+    def _list(value: object) -> list[object]:
+        if isinstance(value, list | tuple) and not value:
+            raise ValueError("the list is empty; name at least one, or leave the field out")
+        return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _quantity_json(*examples: object) -> Json:
+    return Json({"type": ["string", "number"], "examples": list(examples)})
+
+
+Duration = Annotated[
+    float,
+    _above_zero(units.seconds, '30 days", "36 hours", "90 s', 1000 * 31557600.0, "1000 years"),
+    _quantity_json("30 days", "36 hours"),
+]
+Usd = Annotated[
+    float, _above_zero(units.usd, "3M USD", 1e15, "1e15 USD"), _quantity_json("3M USD", "$250k", 100000)
+]
+UsdPerHour = Annotated[float, BeforeValidator(units.usd_per_hour), _quantity_json("55.04 USD/hour", 0)]
+Watts = Annotated[float, _above_zero(units.watts, "2 MW", 1e15, "1e15 W"), _quantity_json("2 MW", "700 kW")]
+
+Tokens = Annotated[int, _whole("tokens", "15T", 1e18), _quantity_json("15T", "300B", "2T tokens")]
+Steps = Annotated[int, _whole("steps", 500000, 1e15), _quantity_json(500000, "500k")]
+Samples = Annotated[int, _whole("samples", "10M", 1e15), _quantity_json("10M", 52002)]
+Epochs = Annotated[int, _whole("epochs", 3, 1e6), _quantity_json(3)]
+SequenceLength = Annotated[int, _whole("tokens", 8192, 1e9), _quantity_json(8192, 131072)]
+Parameters = Annotated[int, _whole("parameters", "7B", 1e16), _quantity_json("7B", "1.3B")]
+Devices = Annotated[int, _whole("devices", 64, 1e7), _quantity_json(64, "4k")]
+Machines = Annotated[int, _whole("machines", 8, 1e7), _quantity_json(8)]
+Degree = Annotated[int, _whole("ways", 8, 1e7), Json({"type": "integer", "minimum": 1})]
+Stage = Annotated[int, _whole("stages", 1, 3, least=0), Json({"type": "integer", "minimum": 0, "maximum": 3})]
+Size = Annotated[int, _whole("units", 4096, 1e8), Json({"type": "integer", "minimum": 1})]
+SizeOrNone = Annotated[int, _whole("units", 1, 1e8, least=0), Json({"type": "integer", "minimum": 0})]
+Layers = Annotated[int, _whole("layers", 32, 1e5), Json({"type": "integer", "minimum": 1})]
+
+Name = Annotated[str, BeforeValidator(name_of)]
+Truth = Annotated[bool, BeforeValidator(_truth)]
+
+PrecisionName = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]
+PricingName = Literal[
+    "on-demand", "spot", "committed-1y", "committed-3y", "capacity-block", "flex-start", "community", "owned"
+]
+Precision = Annotated[PrecisionName, _one_of(get_args(PrecisionName))]
+Pricing = Annotated[PricingName, _one_of(get_args(PricingName))]
+Objective = Annotated[Literal["cost", "time", "energy"], _one_of(["cost", "time", "energy"])]
+# The optimizers whose bytes per parameter the frameworks' records hold.
+Optimizer = Annotated[Literal["adamw", "adam"], _one_of(["adamw", "adam"])]
+GradientDtype = Annotated[Literal["fp32", "bf16", "fp16"], _one_of(["fp32", "bf16", "fp16"])]
+Task = Annotated[Literal["pretrain", "sft"], _one_of(["pretrain", "sft"])]
+Recompute = Annotated[Literal["none", "selective", "full"], _one_of(["none", "selective", "full"])]
+Positions = Annotated[Literal["rope", "learned", "none"], _one_of(["rope", "learned", "none"])]
+Kernel = Annotated[Literal["flash", "unfused"], _one_of(["flash", "unfused"])]
+
+Names = Annotated[tuple[Name, ...], OneOrMany()]
+Precisions = Annotated[tuple[Precision, ...], OneOrMany()]
+Pricings = Annotated[tuple[Pricing, ...], OneOrMany()]
+Degrees = Annotated[tuple[Degree, ...], OneOrMany()]
+Stages = Annotated[tuple[Stage, ...], OneOrMany()]
+Recomputes = Annotated[tuple[Recompute, ...], OneOrMany()]
+Truths = Annotated[tuple[Truth, ...], OneOrMany()]

@@ -1,0 +1,104 @@
+"""From a file or a dict to a Problem or a Run; every fault is told at once."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from solver.errors import Fault, InputError
+from solver.problem.clashes import problem_clashes, run_clashes
+from solver.problem.faults import faults_of
+from solver.problem.fields import Problem
+from solver.problem.plain import plain
+from solver.problem.quantities import Model
+from solver.problem.run import Run
+from solver.units import shown
+from solver.yaml_file import Document, read_document
+
+Source = Path | str | Mapping[str, Any]
+Clashes = Callable[[dict[str, Any]], list[Fault]]
+File = TypeVar("File", Problem, Run)
+
+_STEP = re.compile(r"[^.\[\]]+")  # of a dotted field: hardware[1].price or hardware.1.price
+
+
+def read_problem(source: Source, overrides: Mapping[str, object] | None = None) -> Problem:
+    """The problem in a requirements file, or in a dict of the same shape. Raises InputError.
+
+    overrides: values by dotted field ("limits.budget": "1000 USD") that take the place of the file's.
+    """
+    return _read(source, overrides or {}, Problem, problem_clashes)
+
+
+def read_run(source: Source, overrides: Mapping[str, object] | None = None) -> Run:
+    """The run in a run file, or in a dict of the same shape. Raises InputError."""
+    return _read(source, overrides or {}, Run, run_clashes)
+
+
+def _read(source: Source, overrides: Mapping[str, object], kind: type[File], clashes: Clashes) -> File:
+    name = _name(source, kind)
+    document, folder = _document(source)
+    given: dict[str, Any] = plain(document.fields, name)
+    faults = [*document.faults]
+    for field, value in overrides.items():
+        faults += _override(given, str(field), plain(value, name))
+    faults += clashes(given)
+    try:
+        result = kind.model_validate(given, context={"folder": folder, "given": given})
+    except ValidationError as error:
+        faults += faults_of(error, kind)
+    else:
+        if not faults:
+            return result
+    raise InputError(name, sorted(dict.fromkeys(faults), key=lambda fault: _position(fault.field, given)))
+
+
+def _name(source: object, kind: type[Model]) -> str:
+    """What messages call the input."""
+    return kind.__name__.lower() if isinstance(source, Mapping) else str(source)
+
+
+def _document(source: object) -> tuple[Document, Path]:
+    """The plain values, and the folder at which their paths start."""
+    if isinstance(source, Mapping):
+        return Document(dict(source), []), Path()
+    if isinstance(source, str | Path):
+        return read_document(Path(source)), Path(source).parent
+    raise InputError(
+        "problem", [Fault("", f"{shown(source)} is neither a path nor a mapping; give one of the two")]
+    )
+
+
+def _override(given: dict[str, Any], field: str, value: object) -> list[Fault]:
+    """Puts a value in place of the file's; None takes the field out."""
+    *way, last = _STEP.findall(field) or [""]
+    node: Any = given
+    for step in way:
+        if isinstance(node, list) and step.isdecimal() and int(step[:9]) < len(node):
+            node = node[int(step)]
+        elif isinstance(node, dict):
+            node = node.setdefault(step, {})
+    if not isinstance(node, dict):
+        return [Fault(field, "no such field in the file; write e.g. limits.budget")]
+    node.pop(last, None)
+    if value is not None:
+        node[last] = value
+    return []
+
+
+def _position(field: str, given: Any) -> tuple[int, ...]:
+    """Where a field stands in the file; what is missing comes last in its mapping."""
+    position: list[int] = []
+    node = given
+    for step in _STEP.findall(field):
+        if isinstance(node, dict) and step in node:
+            position.append(list(node).index(step))
+            node = node[step]
+        elif isinstance(node, list) and step.isdecimal() and int(step[:9]) < len(node):
+            position.append(int(step))
+            node = node[int(step)]
+        else:
+            return (*position, 1 << 30)
+    return tuple(position)
