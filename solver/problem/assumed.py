@@ -1,4 +1,4 @@
-"""What was decided for the user: defaults and readings, a sentence each, and the question with both filled in."""
+"""What was decided for the user: defaults and readings in sentences, and the question filled."""
 
 from collections.abc import Iterator
 from itertools import zip_longest

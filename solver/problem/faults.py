@@ -19,7 +19,10 @@ _TAGS: Mapping[int | str, type[Model] | None] = {INLINE: InlineModel, SIZE: Size
 
 def faults_of(error: ValidationError, root: type[Model]) -> list[Fault]:
     """One fault for each error, its field told as a.b[1].c."""
-    return [_fault(details, root) for details in error.errors(include_url=False)]
+    details = error.errors(include_url=False)
+    return [
+        _fault(d, root) for d in details if d["type"] != "default_factory_not_called"
+    ]  # told as its cause
 
 
 def _fault(details: Mapping[str, Any], root: type[Model]) -> Fault:
@@ -45,8 +48,11 @@ def _sentence(details: Mapping[str, Any], location: Location, root: type[Model])
             return _missing(location, root)
         case "value_error":
             return str(details["ctx"]["error"])
+        case "tuple_type":
+            return f"{shown(details['input'])} is not a list; write it as [first, second]"
         case "model_type" | "model_attributes_type":
-            return f'{shown(details["input"])} is not a mapping; write its fields below, "name: value" on each line'
+            given = shown(details["input"])
+            return f'{given} is not a mapping; write its fields below it, one "name: value" a line'
         case _:
             return f"{shown(details['input'])} cannot stand here; see `trainplan schema` for what can"
 
@@ -65,13 +71,14 @@ def _no_such_field(name: str, within: Location, root: type[Model]) -> str:
 
 
 def _missing(location: Location, root: type[Model]) -> str:
-    owner = _owner(location[:-1], root)
     name = str(location[-1])
-    examples = owner.model_fields[name].examples
-    if examples:
-        return f'is missing; write e.g. "{name}: {examples[0]}"'
-    inner = _model_in(owner.model_fields[name])
-    needs = [field for field, info in inner.model_fields.items() if info.is_required()] if inner else []
+    field = _owner(location[:-1], root).model_fields[name]
+    if field.examples:
+        return f'is missing; write e.g. "{name}: {field.examples[0]}"'
+    inner = _model_in(field)
+    if inner is None:
+        return f"is missing; write the id that `trainplan catalog {name.removesuffix('s')}s` lists"
+    needs = [name for name, info in inner.model_fields.items() if info.is_required() or info.examples]
     return f"is missing; write its fields below it: {', '.join(needs)}"
 
 

@@ -100,7 +100,7 @@ class LayoutLimits(Model):
 
 
 class Limits(Model):
-    """What a plan must keep to. Names are ids or globs such as h100*."""
+    """What a plan must keep to. Names are ids of the catalog, or globs with * and ?."""
 
     deadline: Duration | None = None
     """Wall-clock time of the whole run, restarts included."""
@@ -153,8 +153,8 @@ class Limits(Model):
 class Holding(Model):
     """Machines that one has or was offered."""
 
-    machine: Name = Field(examples=["a100-80-sxm-8"])
-    """Machine id."""
+    machine: Name
+    """Id of a machine."""
     count: Machines = Field(examples=[1])
     """How many machines."""
     fabric: Name | None = None
@@ -173,7 +173,7 @@ Holdings = Annotated[tuple[Holding, ...], BeforeValidator(_listed)]
 class Problem(Model):
     """A requirements file: what to train, within which limits, and what to make least."""
 
-    model: ModelSpec = Field(examples=["llama-3-70b"])
+    model: ModelSpec = Field(examples=["{parameters: 7B}"])
     """Catalog id, path to a config.json, sizes written inline, or {parameters: 7B}."""
     training: Training
     """How it is trained."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -39,11 +39,14 @@ def read_run(source: Source, overrides: Mapping[str, object] | None = None) -> R
 
 def _read(source: Source, overrides: Mapping[str, object], kind: type[File], clashes: Clashes) -> File:
     name = _name(source, kind)
-    document, folder = _document(source)
+    folder = Path(source).parent if isinstance(source, str | Path) else Path()
+    document = _document(source)
     given: dict[str, Any] = plain(document.fields, name)
     faults = [*document.faults]
     for field, value in overrides.items():
-        faults += _override(given, str(field), plain(value, name))
+        # why: a path that is no text of a file comes from a program or a command line, so from the working directory
+        stated = Path(value).absolute() if isinstance(value, PurePath) else value
+        faults += _override(given, str(field), plain(stated, name))
     faults += clashes(given)
     try:
         result = kind.model_validate(given, context={"folder": folder, "given": given})
@@ -60,12 +63,11 @@ def _name(source: object, kind: type[Model]) -> str:
     return kind.__name__.lower() if isinstance(source, Mapping) else str(source)
 
 
-def _document(source: object) -> tuple[Document, Path]:
-    """The plain values, and the folder at which their paths start."""
+def _document(source: object) -> Document:
     if isinstance(source, Mapping):
-        return Document(dict(source), []), Path()
+        return Document(dict(source), [])
     if isinstance(source, str | Path):
-        return read_document(Path(source)), Path(source).parent
+        return read_document(Path(source))
     raise InputError(
         "problem", [Fault("", f"{shown(source)} is neither a path nor a mapping; give one of the two")]
     )

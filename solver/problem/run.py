@@ -64,8 +64,8 @@ Version = Annotated[str, BeforeValidator(_version)]
 class RunHardware(Model):
     """Machines, counted in devices."""
 
-    machine: IdOrFields = Field(examples=["h100-sxm-8"])
-    """Machine id, or the fields of its record."""
+    machine: IdOrFields
+    """Id of a machine, or the fields of its record."""
     devices: Devices = Field(examples=[64])
     """Devices used."""
     fabric: IdOrFields | None = None
@@ -131,14 +131,14 @@ class Software(Model):
 class Run(Model):
     """A run file: one layout on stated hardware, to be estimated or refused."""
 
-    model: ModelSpec = Field(examples=["llama-3-8b"])
+    model: ModelSpec = Field(examples=["{parameters: 7B}"])
     """Catalog id, path to a config.json, sizes written inline, or {parameters: 7B}."""
     training: Training
     """Sequence length, global batch, one precision."""
     hardware: RunHardware
     """Machines, counted in devices."""
-    framework: Name = Field(examples=["megatron-core"])
-    """Training framework."""
+    framework: Name
+    """Id of a training framework."""
     layout: RunLayout = RunLayout()
     """How the training is laid on the devices."""
     software: Software = Software()

@@ -1,4 +1,4 @@
-"""What may stand under `model`: a catalog id, the path to a config.json, sizes written inline, or a bare size."""
+"""What may stand under `model`: a catalog id, the path to a config.json, a shape inline, or a size."""
 
 import re
 from pathlib import Path
@@ -151,9 +151,11 @@ class InlineModel(Model):
     @field_validator("head_dim")
     @classmethod
     def _is_known(cls, head_dim: int, info: ValidationInfo) -> int:
-        if head_dim == 0 and {"hidden", "heads"} <= info.data.keys():
-            hidden, heads = info.data["hidden"], info.data["heads"]
+        hidden, heads = info.data.get("hidden", 0), info.data.get("heads", 1)
+        if head_dim == 0 and hidden % heads:
             raise ValueError(f"hidden {hidden} is not a multiple of heads {heads}; state head_dim, e.g. 128")
+        if head_dim == 0 and hidden:
+            raise ValueError("0 is below 1; write e.g. 128")
         return head_dim
 
     @field_validator("experts_per_token")
@@ -204,13 +206,13 @@ ModelSpec = Annotated[
     Annotated[
         ModelName,
         PlainValidator(_model_name),
-        Json({"type": "string", "examples": ["llama-3-70b"]}),
+        Json({"type": "string", "description": "Id of a model of the catalog."}),
         Tag(NAME),
     ]
     | Annotated[
         ModelPath,
         PlainValidator(_model_path),
-        Json({"type": "string", "examples": ["./config.json"]}),
+        Json({"type": "string", "description": "Path to a config.json.", "examples": ["./config.json"]}),
         Tag(PATH),
     ]
     | Annotated[SizeModel, Tag(SIZE)]
