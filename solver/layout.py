@@ -95,7 +95,7 @@ class Stages(NamedTuple):
 def even_stages(layers: int, pp: Ints) -> Stages:
     """Layers dealt as evenly as possible over pp stages.
 
-    Where they do not divide, the loss counts as a layer of the last stage, then the embedding as one of the first.
+    Where they do not divide, the loss counts as a layer of the last stage, then the embedding of the first.
     """
     most = -(-layers // pp)
     spare = most * pp - layers

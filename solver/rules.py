@@ -66,6 +66,11 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         lambda c, x: (x.sequence_parallel == 1) & (c.sequence % (x.tp * x.cp) != 0),
         "tp {tp} x cp {cp} must divide the sequence of {sequence} tokens under sequence parallelism",
     ),
+    "no_sequence_parallel": Rule(
+        ("sequence_parallel",),
+        lambda c, x: x.sequence_parallel != 0,
+        "sequence_parallel {sequence_parallel}: the framework has none; only 0",
+    ),
     "no_context_parallel": Rule(
         ("cp",), lambda c, x: x.cp != 1, "cp {cp}: the framework has no context parallelism; only 1"
     ),
@@ -86,6 +91,11 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         ("pp", "vpp"),
         lambda c, x: ((-c.layers) % (x.pp * x.vpp) > 2) & (x.pp * x.vpp > 1),
         "pp {pp} x vpp {vpp} must divide the {layers} layers, plus 1 (loss) or 2 (embedding too)",
+    ),
+    "uneven_stages_do_not_interleave": Rule(
+        ("vpp", "pp"),
+        lambda c, x: (x.vpp > 1) & (c.layers % x.pp != 0),
+        "vpp {vpp} needs pp {pp} to divide the {layers} layers",
     ),
     "no_interleaving": Rule(
         ("vpp",), lambda c, x: x.vpp != 1, "vpp {vpp}: the framework has no interleaved schedule here; only 1"
@@ -138,7 +148,9 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         "ep {ep} must divide cp {cp} x dp {dp}",
     ),
     "zero_stage_exists": Rule(
-        ("zero",), lambda c, x: ~np.isin(x.zero, c.zero), "zero {zero} is not among the stages {zero_stages}"
+        ("zero", "dp", "cp"),
+        lambda c, x: ~np.isin(x.zero, c.zero) & ~((x.zero == 0) & (x.replicas == 1)),
+        "zero {zero} is not among the stages {zero_stages}",
     ),
     "zero_3_without_pipeline": Rule(
         ("zero", "pp"), lambda c, x: (x.zero == 3) & (x.pp > 1), "zero {zero} cannot be combined with pp {pp}"

@@ -1,0 +1,38 @@
+"""trainplan: which hardware to rent or buy to train a model, and how to lay the training out on it."""
+
+from typing import TYPE_CHECKING, Any
+
+from solver.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from solver.plan import Answer, Evaluation
+    from solver.problem import Problem
+
+__version__ = "0.1.0"
+__all__ = ["InputError", "evaluate", "load", "solve"]
+
+
+def load(source: "str | Path | Mapping[str, Any]") -> "Problem":
+    """The problem in a requirements file, or in a dict of the same shape. Raises InputError."""
+    from solver.problem import read_problem
+
+    return read_problem(source)
+
+
+def solve(problem: "Problem | str | Path | Mapping[str, Any]", top: int = 5, distinct: str = "offering") -> "Answer":
+    """The `top` best plans, each distinct from the others, with their proof; or why nothing fits."""
+    from solver.problem import Problem
+    from solver.search import solve_problem
+
+    return solve_problem(problem if isinstance(problem, Problem) else load(problem), top=top, distinct=distinct)
+
+
+def evaluate(run: "str | Path | Mapping[str, Any]") -> "Evaluation":
+    """One stated layout on stated hardware: its estimate, or every rule it breaks. Raises InputError."""
+    from solver.evaluation import evaluate_run
+    from solver.problem import read_run
+
+    return evaluate_run(read_run(run))

@@ -1,0 +1,120 @@
+"""What the physics needs of a machine class, as numbers: compute, memory and network of one rank, in one precision."""
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from solver.catalog.records import Device, Gemm, Link, Machine
+
+Floats = npt.NDArray[np.float64]
+Number = float | Floats
+
+WIDTH = {"fp32": 4.0, "tf32": 4.0}  # bytes of an activation element; 2 in every narrower precision
+NARROW = ("fp8", "mxfp8", "nvfp4", "int8")  # matmuls of the blocks in these, everything else in 16 bits
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Compute and memory of one rank in one precision; each a number, or (C, 1) for C devices side by side.
+
+    peak, peak_16           dense rate of the precision and of 16 bits [FLOP/s]
+    memory_bytes_per_s      [B/s]
+    usable_bytes            [B]
+    """
+
+    peak: Number
+    peak_16: Number
+    gemm: Gemm
+    gemm_16: Gemm
+    memory_bytes_per_s: Number
+    usable_bytes: Number
+    grouped_gemm_efficiency: Number
+    attention_forward: Number
+    attention_backward: Number
+    pointwise_bandwidth: Number
+    width: float
+    narrow: bool
+
+    @classmethod
+    def of(cls, device: Device, precision: str) -> Self:
+        """The rank of a device; a device of several ranks shares its compute and memory evenly."""
+        sixteen = "bf16" if "bf16" in device.peak else "fp16" if "fp16" in device.peak else precision
+        kernels, ranks = device.kernels, device.ranks
+        return cls(
+            peak=device.peak[precision] / ranks,
+            peak_16=device.peak[sixteen] / ranks,
+            gemm=kernels.gemm[precision],
+            gemm_16=kernels.gemm[sixteen],
+            memory_bytes_per_s=device.memory_bandwidth / ranks,
+            usable_bytes=device.usable_memory / ranks,
+            grouped_gemm_efficiency=kernels.grouped_gemm_efficiency,
+            attention_forward=kernels.attention_forward,
+            attention_backward=kernels.attention_backward,
+            pointwise_bandwidth=kernels.pointwise_bandwidth,
+            width=WIDTH.get(precision, 2.0),
+            narrow=precision in NARROW,
+        )
+
+    @property
+    def pointwise_bytes_per_s(self) -> Number:
+        return self.pointwise_bandwidth * self.memory_bytes_per_s
+
+
+@dataclass(frozen=True)
+class Network:
+    """What joins the ranks, as one rank sees it, large messages.
+
+    domain              ranks that the scale-up link joins
+    link_bytes_per_s    one way, of a rank [B/s]; link_latency_s of a hop [s]
+    topology            of the scale-up link (records.Link)
+    dimensions          of a torus; wrapped: share of its axes that close to a ring
+    fabric_bytes_per_s  one way, a rank's share of its machine's network cards [B/s]
+    """
+
+    domain: int
+    link_bytes_per_s: float
+    link_latency_s: float
+    topology: str
+    dimensions: int
+    edge: float
+    wrapped: float
+    fabric_bytes_per_s: float
+    fabric_latency_s: float
+
+    @classmethod
+    def of(cls, machine: Machine, ranks: int, link: Link, fabric: Link | None) -> Self:
+        """ranks: software ranks of a device."""
+        torus = machine.torus
+        share = machine.fabric_share(fabric) if fabric else 0.0
+        return cls(
+            domain=machine.domain * ranks,
+            link_bytes_per_s=link.bandwidth * link.efficiency / ranks,
+            link_latency_s=link.latency,
+            topology=link.topology,
+            dimensions=max(len(torus), 1),
+            edge=float(np.prod(torus)) ** (1 / len(torus)) if torus else 1.0,
+            wrapped=sum(machine.wrapped) / len(machine.wrapped) if machine.wrapped else 0.0,
+            fabric_bytes_per_s=share * fabric.efficiency / ranks if fabric else 0.0,
+            fabric_latency_s=fabric.latency if fabric else 0.0,
+        )
+
+
+def side_by_side(ranks: list[Rank]) -> Rank:
+    """C ranks of one width as one, each number (C, 1): against layouts (N,) it computes (C, N) at once."""
+    first = ranks[0]
+    columns: dict[str, object] = {}
+    for f in fields(Rank):
+        values = [getattr(rank, f.name) for rank in ranks]
+        if isinstance(values[0], Gemm):
+            columns[f.name] = first.gemm.model_construct(
+                **{name: _column([getattr(v, name) for v in values]) for name in Gemm.model_fields}
+            )
+        else:
+            columns[f.name] = getattr(first, f.name) if f.name in ("width", "narrow") else _column(values)
+    return Rank(**columns)  # type: ignore[arg-type]
+
+
+def _column(values: list[float]) -> Floats:
+    return np.array(values, np.float64)[:, None]
