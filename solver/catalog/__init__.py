@@ -1,0 +1,64 @@
+"""Devices, machines, fabrics, offerings, models, frameworks: catalogs/, and a user's folder over it."""
+
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from solver.catalog.build import build
+from solver.catalog.catalog import STALE_DAYS, Catalog, Hardware, age_days
+from solver.catalog.checks import check
+from solver.catalog.files import Folder, Texts, overlaid, parse, strangers, texts
+from solver.errors import Fault, InputError
+
+__all__ = ["STALE_DAYS", "Catalog", "Hardware", "age_days", "check", "listing", "load"]
+
+_LOCK = Lock()  # one reading for all threads
+
+
+def load(overlay: Path | None = None) -> Catalog:
+    """The catalog, with a folder of the same form over it. Raises InputError.
+
+    Read once a process, and once for each content of an overlay.
+    """
+    with _LOCK:
+        if overlay is None:
+            return _shipped()
+        if not overlay.is_dir():
+            raise InputError(
+                str(overlay), [Fault("", "no such folder; name one with devices/, offerings/, ...")]
+            )
+        if faults := strangers(overlay):
+            raise InputError(str(overlay), faults)
+        return _overlaid(str(overlay), texts(overlay))
+
+
+def shipped_folder() -> Path:
+    """Where the records stand: inside the package once installed, beside it in a clone."""
+    package = Path(__file__).parents[1]
+    inside = package / "catalogs"
+    return inside if inside.is_dir() else package.parent / "catalogs"
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Catalog:
+    return build(_records(), str(shipped_folder()))
+
+
+@lru_cache(maxsize=1)
+def _records() -> Folder:
+    return parse(texts(shipped_folder()))
+
+
+@lru_cache(maxsize=8)
+def _overlaid(name: str, files: Texts) -> Catalog:
+    return build(overlaid(_records(), parse(files), _shipped().date), name)
+
+
+def listing(catalog: Catalog, kind: str) -> list[dict[str, Any]]:
+    """Every record of a kind as JSON has it, SI units: devices, machines, fabrics, offerings, models, ..."""
+    if kind == "offerings":
+        return [offering.model_dump(mode="json") for offering in catalog.offerings]
+    if kind == "models":
+        return [dict(model) for model in catalog.models.values()]
+    return [record.model_dump(mode="json") for record in getattr(catalog, kind).values()]

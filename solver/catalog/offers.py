@@ -72,6 +72,10 @@ class OfferingRow(Fact):
     other_date: Day | None = None
     """Of capacity_block, flex_start and community; `date` is of on_demand and what has none of its own."""
 
+    @property
+    def priced(self) -> bool:
+        return any(getattr(self, column) is not None for column in PRICES)
+
 
 # The price columns, the pricing kind of each, and the column with its date.
 PRICES: Mapping[str, tuple[Pricing, str]] = {

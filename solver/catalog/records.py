@@ -223,18 +223,11 @@ class Framework(Fact):
     """Free-text names of published runs, as globs."""
     supports: list[Support]
     rules: list[str]
-    """Names of layout.RULES that hold for it."""
+    """Names of rules.RULES that hold for it."""
     zero: list[int]
     """Sharding stages it has."""
     recompute: dict[str, str]
-    """What it calls none, selective and full -> the name of what is recomputed (physics.memory.RECOMPUTE)."""
-    pipeline: bool = True
-    interleaved: bool = False
-    uneven_stages: bool = False
-    context_parallel: bool = True
-    expert_parallel: bool = True
-    expert_tensor_parallel: bool = False
-    sequence_parallel: bool = True
+    """What it calls none, selective and full -> the name of what is recomputed (physics.recompute.KINDS)."""
     gradient_bytes: float
     """Bytes a gradient element is held and reduced in."""
     weight_bytes: float
@@ -242,12 +235,12 @@ class Framework(Fact):
     """Of the float32 copy that the optimizer updates (0 where the weights are that copy)."""
     moment_bytes: float
     """Of the optimizer's moments, for the default optimizer."""
-    cast_weight_bytes: float = 0.0
-    """Of the low-precision copy that computes, where stored weights are float32 (FSDP2 mixed precision)."""
+    gathered_bytes: float
+    """Of the weights as ZeRO gathers them to compute."""
     vocab_multiple: int = 1
     """The vocabulary is padded to a multiple of this times tp."""
     fused: float
-    """Share of the element-wise traffic that fusion leaves."""
+    """Element-wise traffic, over that of one kernel each for norm, residual, rope and activation."""
     layer_launch: Seconds
     """Host time to launch a layer's forward kernels: a floor under its time."""
     gradient_overlap: float

@@ -1,0 +1,113 @@
+"""The catalog as the other rooms see it: every record by id, and what is offered."""
+
+import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from solver.catalog.files import nearest
+from solver.catalog.offers import OfferingRow, Provider
+from solver.catalog.records import Device, Framework, Link, Machine, Offering
+from solver.errors import Fault, InputError
+
+STALE_DAYS = 300  # a price older than this is told
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What a user has or was offered: machines of one kind at his price."""
+
+    machine: str
+    count: int
+    fabric: str | None = None
+    """None: the usual one of the machine."""
+    usd_per_hour: float = 0.0
+    """Of one machine."""
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Every record by id. `models` are fields as the file has them: the architecture room reads them.
+
+    rows       the offerings table; what is bought or has no price stands only there
+    offerings  what can be rented or is owned, by id
+    date       the newest date of a record
+    hash       of the content, whatever the order of files and the system
+    """
+
+    devices: Mapping[str, Device]
+    machines: Mapping[str, Machine]
+    fabrics: Mapping[str, Link]
+    providers: Mapping[str, Provider]
+    models: Mapping[str, Mapping[str, Any]]
+    frameworks: Mapping[str, Framework]
+    sources: Mapping[str, Mapping[str, Any]]
+    rows: tuple[OfferingRow, ...]
+    offerings: tuple[Offering, ...]
+    date: str
+    hash: str
+
+    def fabric(self, name: str) -> Link | None:
+        """The link of that id or alias."""
+        return self.fabrics.get(name) or next((f for f in self.fabrics.values() if name in f.aliases), None)
+
+    def with_hardware(self, hardware: Iterable[Hardware], file: str = "") -> "Catalog":
+        """The catalog with the user's own machines among the offerings. Raises InputError."""
+        items = list(hardware)
+        faults = [
+            fault for index, item in enumerate(items) for fault in self._faults(item, f"hardware.{index}")
+        ]
+        if faults:
+            raise InputError(file, faults)
+        owned = [self._owned(item, index) for index, item in enumerate(items)]
+        return replace(
+            self, offerings=tuple(sorted([*self.offerings, *owned], key=lambda offering: offering.id))
+        )
+
+    def _faults(self, item: Hardware, field: str) -> list[Fault]:
+        machine = self.machines.get(item.machine)
+        if machine is None:
+            known = nearest(item.machine, self.machines)
+            return [Fault(f"{field}.machine", f'"{item.machine}" is no machine of the catalog{known}')]
+        fabrics = [name for name, link in self.fabrics.items() if link.scope == "inter-node"]
+        link = self.fabric(item.fabric) if item.fabric else None
+        if item.fabric and (link is None or link.scope != "inter-node"):
+            return [Fault(f"{field}.fabric", f'"{item.fabric}" is no fabric{nearest(item.fabric, fabrics)}')]
+        if item.count > 1 and not (item.fabric or machine.default_fabric):
+            sentence = (
+                f"{item.machine} has no usual fabric; state what joins the {item.count}, e.g. {fabrics[0]}"
+            )
+            return [Fault(f"{field}.fabric", sentence)]
+        return []
+
+    def _owned(self, item: Hardware, index: int) -> Offering:
+        machine = self.machines[item.machine]
+        fabric = self.fabric(item.fabric or machine.default_fabric or "")
+        return Offering(
+            id=f"owned:{index}:{item.machine}",
+            provider="owned",
+            instance=item.machine,
+            region="on-premises",
+            geo="global",
+            machine=item.machine,
+            fabric=fabric.id if fabric and (item.fabric or item.count > 1) else None,
+            pricing="owned",
+            usd_per_hour=item.usd_per_hour,
+            max_devices=item.count * machine.devices,
+            source=["user"],
+            date=self.date,
+        )
+
+    def unpriced(self) -> list[OfferingRow]:
+        """Rows for rent that no source gives a price for: listed, never offered."""
+        return [row for row in self.rows if row.unit in ("machine", "device") and not row.priced]
+
+    def stale(self, days: float = STALE_DAYS) -> list[Offering]:
+        """Offerings whose price is more than `days` older than the catalog."""
+        return [offering for offering in self.offerings if age_days(offering.date, self.date) > days]
+
+
+def age_days(date: str, today: str) -> int:
+    """Days between two dates; where only a month or year is known, from its first day."""
+    first, last = (datetime.date(*(int(p) for p in [*d.split("-"), "1", "1"][:3])) for d in (date, today))
+    return (last - first).days

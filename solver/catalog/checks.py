@@ -1,0 +1,171 @@
+"""The rules that a catalog keeps: references and shapes that must hold, and figures that would be a slip."""
+
+import math
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from solver.catalog.catalog import Catalog
+from solver.catalog.files import nearest
+from solver.catalog.offers import OfferingRow
+from solver.catalog.records import Device, Machine
+
+GIB_OVER_GB = 1024**3 / 1000**3
+# The most that a dense peak can be of the 16-bit (nvfp4: of the fp8) dense peak; more is the sparse figure.
+# int8 and nvfp4 are 4 on GeForce cards, whose 16-bit and fp8 rates are halved; an asic has its own ratios.
+DENSE = {"tf32": 1.01, "fp8": 2.2, "mxfp8": 2.2, "int8": 4.2}
+NVFP4_OVER_FP8 = 4.2
+ASIC_RATIO = 4.0
+PRICES = (0.05, 30.0)  # of a device-hour [USD]
+LAUNCH_YEARS = (2016, 2027)
+POWER_OVER_TDP = (1.0, 4.0)  # a machine at the wall, over its devices
+USABLE = (0.9, 1.02)  # of the marketed memory
+
+
+class Finding(NamedTuple):
+    """One rule that a record breaks."""
+
+    kind: str
+    id: str
+    field: str
+    message: str
+
+
+def check(catalog: Catalog) -> list[str]:
+    """Every rule that a record breaks, one sentence each; empty for a clean catalog."""
+    found = [*structure(catalog), *plausibility(catalog)]
+    return [f"{f.kind}/{f.id}: {f.field}: {f.message}" for f in found]
+
+
+def structure(catalog: Catalog) -> list[Finding]:
+    """What must hold for the catalog to be used at all."""
+    found = [finding for machine in catalog.machines.values() for finding in _machine(catalog, machine)]
+    found += [finding for row in catalog.rows for finding in _row(catalog, row)]
+    found += [
+        Finding(
+            "devices", device.id, f"kernels.gemm.{precision}", "is missing, and no nearer precision stands in"
+        )
+        for device in catalog.devices.values()
+        for precision in device.peak
+        if precision not in device.kernels.gemm
+    ]
+    return found
+
+
+def _machine(catalog: Catalog, machine: Machine) -> Iterator[Finding]:
+    findings = [*_references(catalog, machine), *_shape(machine)]
+    return (Finding("machines", machine.id, field, message) for field, message in findings)
+
+
+def _references(catalog: Catalog, machine: Machine) -> Iterator[tuple[str, str]]:
+    if machine.device not in catalog.devices:
+        yield "device", f'"{machine.device}" is no device{nearest(machine.device, catalog.devices)}'
+    for field, name, scope in (
+        ("scale_up", machine.scale_up, "scale-up"),
+        ("default_fabric", machine.default_fabric, "inter-node"),
+    ):
+        links = [link.id for link in catalog.fabrics.values() if link.scope == scope]
+        if name is not None and name not in links:
+            yield field, f'"{name}" is no {scope} link{nearest(name, links)}'
+
+
+def _shape(machine: Machine) -> Iterator[tuple[str, str]]:
+    for field, parts in (("block", machine.block), ("hosts", machine.hosts)):
+        if machine.devices % parts:
+            yield field, f"{parts} must divide the {machine.devices} devices"
+    if machine.domain > machine.devices:
+        yield "domain", f"{machine.domain} is more than the {machine.devices} devices"
+    if machine.torus and math.prod(machine.torus) != machine.devices:
+        yield "torus", f"{machine.torus} is not the {machine.devices} devices"
+    if len(machine.wrapped) != len(machine.torus):
+        yield "wrapped", f"states {len(machine.wrapped)} of the {len(machine.torus)} edges of the torus"
+
+
+def _row(catalog: Catalog, row: OfferingRow) -> Iterator[Finding]:
+    known = any(fnmatchcase(name, row.machine) for name in catalog.machines)
+    if not (known if row.unit == "device" else row.machine in catalog.machines):
+        message = f'"{row.machine}" is no machine{nearest(row.machine, catalog.machines)}'
+        yield Finding("offerings", row.id, "machine", message)
+    fabrics = [link.id for link in catalog.fabrics.values() if link.scope == "inter-node"]
+    if row.fabric is not None and row.fabric not in fabrics:
+        yield Finding(
+            "offerings", row.id, "fabric", f'"{row.fabric}" is no fabric{nearest(row.fabric, fabrics)}'
+        )
+    if row.unit in ("machine", "device") and row.provider not in catalog.providers and not row.max_devices:
+        message = (
+            f'"{row.provider}" is no provider of the catalog, so state how many devices it rents to one job'
+        )
+        yield Finding("offerings", row.id, "max_devices", message)
+
+
+def plausibility(catalog: Catalog) -> list[Finding]:
+    """Figures that are most likely a slip."""
+    found = [finding for device in catalog.devices.values() for finding in _device(device)]
+    found += [finding for machine in catalog.machines.values() for finding in _power(catalog, machine)]
+    found += _prices(catalog)
+    found += _unsourced(catalog)
+    return found
+
+
+def _device(device: Device) -> Iterator[Finding]:
+    def no(field: str, message: str) -> Finding:
+        return Finding("devices", device.id, field, message)
+
+    sixteen = device.peak.get("bf16") or device.peak.get("fp16")
+    if not sixteen:
+        yield no("peak", "has neither bf16 nor fp16")
+        return
+    limits = {name: most if device.kind != "asic" else ASIC_RATIO for name, most in DENSE.items()}
+    ratios = {name: device.peak[name] / sixteen for name in limits if name in device.peak}
+    if "nvfp4" in device.peak and "fp8" in device.peak:
+        limits, ratios = (
+            limits | {"nvfp4": NVFP4_OVER_FP8},
+            ratios | {"nvfp4": device.peak["nvfp4"] / device.peak["fp8"]},
+        )
+    for name, ratio in ratios.items():
+        if ratio > limits[name]:
+            yield no(f"peak.{name}", f"{ratio:.2f} times the 16-bit peak: is that the sparse figure?")
+    usable = device.usable_memory / (device.memory * GIB_OVER_GB)
+    if not USABLE[0] <= usable <= USABLE[1]:
+        yield no("usable_memory", f"is {usable:.2f} of the marketed memory")
+    if not LAUNCH_YEARS[0] <= device.launch_year <= LAUNCH_YEARS[1]:
+        yield no("launch_year", f"{device.launch_year} is outside {LAUNCH_YEARS}")
+
+
+def _power(catalog: Catalog, machine: Machine) -> Iterator[Finding]:
+    devices_w = (
+        machine.devices * catalog.devices[machine.device].tdp if machine.device in catalog.devices else 0.0
+    )
+    if devices_w and not POWER_OVER_TDP[0] <= machine.power / devices_w <= POWER_OVER_TDP[1]:
+        yield Finding(
+            "machines", machine.id, "power", f"is {machine.power / devices_w:.2f} times that of its devices"
+        )
+
+
+def _prices(catalog: Catalog) -> Iterator[Finding]:
+    for offering in catalog.offerings:
+        usd = offering.usd_per_hour / catalog.machines[offering.machine].devices
+        if offering.pricing != "owned" and not PRICES[0] <= usd <= PRICES[1]:
+            yield Finding(
+                "offerings", offering.id, "usd_per_hour", f"{usd:.3f} USD per device-hour is outside {PRICES}"
+            )
+    for row in catalog.rows:
+        if row.spot and row.on_demand and row.spot > row.on_demand:
+            yield Finding("offerings", row.id, "spot", f"{row.spot} is above the {row.on_demand} on demand")
+
+
+def _unsourced(catalog: Catalog) -> Iterator[Finding]:
+    kinds: dict[str, Iterable[tuple[str, list[str]]]] = {
+        "devices": ((r.id, r.source) for r in catalog.devices.values()),
+        "machines": ((r.id, r.source) for r in catalog.machines.values()),
+        "fabrics": ((r.id, r.source) for r in catalog.fabrics.values()),
+        "providers": ((r.id, r.source) for r in catalog.providers.values()),
+        "frameworks": ((r.id, r.source) for r in catalog.frameworks.values()),
+        "offerings": ((r.id, r.source) for r in catalog.rows),
+        "models": ((name, list(r.get("source") or [])) for name, r in catalog.models.items()),
+    }
+    for kind, records in kinds.items():
+        for name, sources in records:
+            unknown = [s for s in sources if s not in catalog.sources and s != "user"]
+            if unknown or not sources:
+                yield Finding(kind, name, "source", f"{', '.join(unknown) or 'none'} is not in sources.yaml")
