@@ -8,7 +8,7 @@ _LONGEST_LINE = 600
 
 
 class Fault(NamedTuple):
-    """One thing that is wrong with an input: where it stands, and what is wrong, allowed and how to fix it."""
+    """One thing that is wrong with an input: where it stands, and what is wrong and how to fix it."""
 
     field: str
     message: str
@@ -26,7 +26,7 @@ class InputError(Exception):
         return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
-        """One printable sentence a fault: file, field, message. Beyond what one reads at once, how many more."""
+        """One printable sentence a fault: file, field, message; beyond what can be read, how many more."""
         lines = [_line(self.source, fault) for fault in self.faults]
         kept = _that_fit(lines)
         return lines if kept == len(lines) else [*lines[:kept], f"... and {len(lines) - kept:,} more"]

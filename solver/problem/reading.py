@@ -40,11 +40,11 @@ def read_run(source: Source, overrides: Mapping[str, object] | None = None) -> R
 def _read(source: Source, overrides: Mapping[str, object], kind: type[File], clashes: Clashes) -> File:
     name = _name(source, kind)
     folder = Path(source).parent if isinstance(source, str | Path) else Path()
-    document = _document(source)
+    document: Document = _document(source)
     given: dict[str, Any] = plain(document.fields, name)
     faults = [*document.faults]
     for field, value in overrides.items():
-        # why: a path that is no text of a file comes from a program or a command line, so from the working directory
+        # why: a Path is not the text of a file but comes from a command line, so from the working directory
         stated = Path(value).absolute() if isinstance(value, PurePath) else value
         faults += _override(given, str(field), plain(stated, name))
     faults += clashes(given)
