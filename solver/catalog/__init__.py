@@ -5,10 +5,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from solver.catalog.build import build
+from solver.catalog.build import catalog_of
 from solver.catalog.catalog import STALE_DAYS, Catalog, Hardware, age_days
 from solver.catalog.checks import check
-from solver.catalog.files import Folder, Texts, overlaid, parse, strangers, texts
+from solver.catalog.files import Folder, Texts, exhausting, overlaid, parse, strangers, texts
 from solver.errors import Fault, InputError
 
 __all__ = ["STALE_DAYS", "Catalog", "Hardware", "age_days", "check", "listing", "load"]
@@ -30,7 +30,10 @@ def load(overlay: Path | None = None) -> Catalog:
             )
         if faults := strangers(overlay):
             raise InputError(str(overlay), faults)
-        return _overlaid(str(overlay), texts(overlay))
+        files = texts(overlay)
+        if faults := exhausting([file for file in files if not file[0].endswith(".csv")]):
+            raise InputError(str(overlay), faults)
+        return _overlaid(str(overlay), files)
 
 
 def shipped_folder() -> Path:
@@ -42,7 +45,7 @@ def shipped_folder() -> Path:
 
 @lru_cache(maxsize=1)
 def _shipped() -> Catalog:
-    return build(_records(), str(shipped_folder()))
+    return catalog_of(_records(), str(shipped_folder()))
 
 
 @lru_cache(maxsize=1)
@@ -52,7 +55,7 @@ def _records() -> Folder:
 
 @lru_cache(maxsize=8)
 def _overlaid(name: str, files: Texts) -> Catalog:
-    return build(overlaid(_records(), parse(files), _shipped().date), name)
+    return catalog_of(overlaid(_records(), parse(files), _shipped().date), name)
 
 
 def listing(catalog: Catalog, kind: str) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ FIELDS = {
 }
 
 
-def build(folder: Folder, where: str) -> Catalog:
+def catalog_of(folder: Folder, where: str) -> Catalog:
     """The catalog of a folder's records. Raises InputError with every fault."""
     faults = list(folder.faults)
     machines = _read(folder, "machines", Machine, faults)

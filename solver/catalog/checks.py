@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from solver.catalog.catalog import Catalog
 from solver.catalog.files import nearest
-from solver.catalog.offers import OfferingRow
+from solver.catalog.offers import OfferingRow, machines_of
 from solver.catalog.records import Device, Machine
 
 GIB_OVER_GB = 1024**3 / 1000**3
@@ -64,9 +63,16 @@ def _references(catalog: Catalog, machine: Machine) -> Iterator[tuple[str, str]]
         ("scale_up", machine.scale_up, "scale-up"),
         ("default_fabric", machine.default_fabric, "inter-node"),
     ):
-        links = [link.id for link in catalog.fabrics.values() if link.scope == scope]
-        if name is not None and name not in links:
-            yield field, f'"{name}" is no {scope} link{nearest(name, links)}'
+        if name is not None and not _joins(catalog, name, scope):
+            yield field, f'"{name}" is no {scope} link{nearest(name, _links(catalog, scope))}'
+
+
+def _joins(catalog: Catalog, name: str, scope: str) -> bool:
+    return name in catalog.fabrics and catalog.fabrics[name].scope == scope
+
+
+def _links(catalog: Catalog, scope: str) -> list[str]:
+    return [link.id for link in catalog.fabrics.values() if link.scope == scope]
 
 
 def _shape(machine: Machine) -> Iterator[tuple[str, str]]:
@@ -82,15 +88,12 @@ def _shape(machine: Machine) -> Iterator[tuple[str, str]]:
 
 
 def _row(catalog: Catalog, row: OfferingRow) -> Iterator[Finding]:
-    known = any(fnmatchcase(name, row.machine) for name in catalog.machines)
-    if not (known if row.unit == "device" else row.machine in catalog.machines):
+    if not machines_of(row, catalog.machines):
         message = f'"{row.machine}" is no machine{nearest(row.machine, catalog.machines)}'
         yield Finding("offerings", row.id, "machine", message)
-    fabrics = [link.id for link in catalog.fabrics.values() if link.scope == "inter-node"]
-    if row.fabric is not None and row.fabric not in fabrics:
-        yield Finding(
-            "offerings", row.id, "fabric", f'"{row.fabric}" is no fabric{nearest(row.fabric, fabrics)}'
-        )
+    if row.fabric is not None and not _joins(catalog, row.fabric, "inter-node"):
+        message = f'"{row.fabric}" is no fabric{nearest(row.fabric, _links(catalog, "inter-node"))}'
+        yield Finding("offerings", row.id, "fabric", message)
     if row.unit in ("machine", "device") and row.provider not in catalog.providers and not row.max_devices:
         message = (
             f'"{row.provider}" is no provider of the catalog, so state how many devices it rents to one job'

@@ -6,6 +6,7 @@ of them share. A CSV file is a family too, one row a record; an empty cell is no
 
 import csv
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -127,7 +128,6 @@ def _unread(error: Exception) -> str:
 
 
 def _family(file: str, text: str) -> list[tuple[str, Fields | None]]:
-    _guard(text)
     content = yaml.load(text, Loader=_Loader)
     name = Path(file).stem
     if content is None and "null" in text:
@@ -142,8 +142,18 @@ def _family(file: str, text: str) -> list[tuple[str, Fields | None]]:
     return [(str(name), None if m is None else combined(content, m)) for name, m in members.items()]
 
 
+def exhausting(files: Iterable[tuple[str, str]]) -> list[Fault]:
+    """Files with references or deep nesting: both can be made to exhaust a reader."""
+    faults = []
+    for file, text in files:
+        try:
+            _guard(text)
+        except (ValueError, yaml.YAMLError) as error:
+            faults.append(Fault(file, _unread(error)))
+    return faults
+
+
 def _guard(text: str) -> None:
-    """Neither references nor deep nesting: both can be made to exhaust a reader."""
     depth = 0
     if "*" not in text and max(text.count(mark) for mark in ("[", "{", "- ", "? ")) < DEEPEST:
         return
