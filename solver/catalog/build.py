@@ -12,7 +12,7 @@ from solver.catalog import checks
 from solver.catalog.catalog import Catalog
 from solver.catalog.files import Fields, Folder, combined, nearest
 from solver.catalog.offers import OfferingRow, Provider, Terms, offerings
-from solver.catalog.records import Device, Fact, Framework, Gemm, Kernels, Link, Machine
+from solver.catalog.records import Device, Fact, Framework, Gemm, Kernels, Link, Machine, Operations
 from solver.errors import Fault, InputError
 
 AnyFact = TypeVar("AnyFact", bound=Fact)
@@ -31,7 +31,7 @@ NEAREST_PRECISION = {
 }
 FIELDS = {
     name
-    for m in (Device, Kernels, Gemm, Machine, Link, Provider, Terms, Framework)
+    for m in (Device, Kernels, Gemm, Machine, Link, Provider, Terms, OfferingRow, Framework)
     for name in m.model_fields
 }
 
@@ -53,6 +53,7 @@ def catalog_of(folder: Folder, where: str) -> Catalog:
         providers=providers,
         models={name: {"id": name} | fields for name, fields in _stated(folder, "models")},
         frameworks=_read(folder, "frameworks", Framework, faults),
+        operations=_read(folder, "operations", Operations, faults),
         sources=dict(_stated(folder, "sources")),
         rows=rows,
         offerings=tuple(sorted(offered, key=lambda offering: offering.id)),

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from solver.catalog.files import nearest
+from solver.catalog.files import OWN_SOURCE, nearest
 from solver.catalog.offers import OfferingRow, Provider
-from solver.catalog.records import Device, Framework, Link, Machine, Offering
+from solver.catalog.records import Device, Framework, Link, Machine, Offering, Operations
 from solver.errors import Fault, InputError
 
 STALE_DAYS = 300  # a price older than this is told
@@ -41,6 +41,7 @@ class Catalog:
     providers: Mapping[str, Provider]
     models: Mapping[str, Mapping[str, Any]]
     frameworks: Mapping[str, Framework]
+    operations: Mapping[str, Operations]
     sources: Mapping[str, Mapping[str, Any]]
     rows: tuple[OfferingRow, ...]
     offerings: tuple[Offering, ...]
@@ -94,7 +95,7 @@ class Catalog:
             pricing="owned",
             usd_per_hour=item.usd_per_hour,
             max_devices=item.count * machine.devices,
-            source=["user"],
+            source=[OWN_SOURCE],
             date=self.date,
         )
 

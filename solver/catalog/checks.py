@@ -1,13 +1,13 @@
 """The rules that a catalog keeps: references and shapes that must hold, and figures that would be a slip."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver.catalog.catalog import Catalog
-from solver.catalog.files import nearest
+from solver.catalog.files import OWN_SOURCE, nearest
 from solver.catalog.offers import OfferingRow, machines_of
-from solver.catalog.records import Device, Machine
+from solver.catalog.records import Device, Fact, Machine
 
 GIB_OVER_GB = 1024**3 / 1000**3
 # The most that a dense peak can be of the 16-bit (nvfp4: of the fp8) dense peak; more is the sparse figure.
@@ -158,17 +158,22 @@ def _prices(catalog: Catalog) -> Iterator[Finding]:
 
 
 def _unsourced(catalog: Catalog) -> Iterator[Finding]:
-    kinds: dict[str, Iterable[tuple[str, list[str]]]] = {
-        "devices": ((r.id, r.source) for r in catalog.devices.values()),
-        "machines": ((r.id, r.source) for r in catalog.machines.values()),
-        "fabrics": ((r.id, r.source) for r in catalog.fabrics.values()),
-        "providers": ((r.id, r.source) for r in catalog.providers.values()),
-        "frameworks": ((r.id, r.source) for r in catalog.frameworks.values()),
-        "offerings": ((r.id, r.source) for r in catalog.rows),
-        "models": ((name, list(r.get("source") or [])) for name, r in catalog.models.items()),
-    }
-    for kind, records in kinds.items():
-        for name, sources in records:
-            unknown = [s for s in sources if s not in catalog.sources and s != "user"]
-            if unknown or not sources:
-                yield Finding(kind, name, "source", f"{', '.join(unknown) or 'none'} is not in sources.yaml")
+    for kind in ("devices", "machines", "fabrics", "providers", "frameworks", "operations"):
+        for record in getattr(catalog, kind).values():
+            yield from _unknown(catalog, kind, record.id, _sources(record))
+    for row in catalog.rows:
+        yield from _unknown(catalog, "offerings", row.id, _sources(row))
+    for name, fields in catalog.models.items():
+        yield from _unknown(catalog, "models", name, fields.get("source") or [])
+
+
+def _sources(fact: Fact) -> list[str]:
+    """Of the record, of the fields that have their own, of a device's kernels."""
+    kernels = fact.kernels.source if isinstance(fact, Device) else []
+    return [*fact.source, *kernels, *(source for origin in fact.origins.values() for source in origin.source)]
+
+
+def _unknown(catalog: Catalog, kind: str, name: str, sources: list[str]) -> Iterator[Finding]:
+    unknown = [source for source in sources if source not in catalog.sources and source != OWN_SOURCE]
+    if unknown or not sources:
+        yield Finding(kind, name, "source", f"{', '.join(unknown) or 'none'} is not in sources.yaml")

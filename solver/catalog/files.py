@@ -16,8 +16,19 @@ import yaml
 
 from solver.errors import Fault, InputError
 
-KINDS = ("devices", "machines", "fabrics", "providers", "offerings", "models", "frameworks", "sources")
+KINDS = (
+    "devices",
+    "machines",
+    "fabrics",
+    "providers",
+    "offerings",
+    "models",
+    "frameworks",
+    "operations",
+    "sources",
+)
 BESIDE = ("runs",)  # folders that a catalog may hold and this room does not read
+OWN_SOURCE = "user"  # of an overlay's records that name none
 LIST_COLUMN = "source"  # the one CSV column that holds a list, its items parted by ";"
 MOST_BYTES = 8_000_000
 DEEPEST = 32
@@ -139,7 +150,7 @@ def _family(file: str, text: str) -> list[tuple[str, Fields | None]]:
     members = content.pop("records")
     if not isinstance(members, dict) or not all(isinstance(m, dict | None) for m in members.values()):
         raise ValueError("`records` must be a mapping from id to fields (or to null, to remove one)")
-    return [(str(name), None if m is None else combined(content, m)) for name, m in members.items()]
+    return [(str(name), None if m is None else content | m) for name, m in members.items()]
 
 
 def exhausting(files: Iterable[tuple[str, str]]) -> list[Fault]:
@@ -216,7 +227,7 @@ def overlaid(base: Folder, top: Folder, date: str) -> Folder:
         known = out.records[kind]
         for name, fields in records.items():
             if fields is not None:
-                stated = {"source": ["user"], "date": date} | fields
+                stated = {"source": [OWN_SOURCE], "date": date} | fields
                 known[name] = combined(known.get(name) or {}, stated)
             elif known.pop(name, None) is None:
                 out.faults.append(

@@ -177,7 +177,9 @@ class Machine(Fact):
     @classmethod
     def _whole(cls, fields: Any) -> Any:
         """Block and domain are the whole machine unless stated."""
-        return {"block": fields.get("devices"), "domain": fields.get("devices")} | fields
+        devices = fields.get("devices")
+        whole = devices if isinstance(devices, int) and devices > 0 else 1  # else `devices` itself is refused
+        return {"block": whole, "domain": whole} | fields
 
     def fabric_share(self, fabric: Link) -> float:
         """A device's share of its host's network cards, one way, of the data sheet. [B/s]"""
@@ -255,3 +257,34 @@ class Framework(Fact):
     """Runtime context and communication buffers on a device."""
     fragmentation: float
     """Share of the dynamic memory that the allocator cannot hand out."""
+
+
+class Operations(Fact):
+    """How long runs are operated: failures, checkpoints, power, storage.
+
+    The figures that no record of one device, machine or framework can hold.
+    """
+
+    device_mtbf: Seconds
+    """Mean time between failures that stop a job, of one device."""
+    spot_mtbf: Seconds
+    """Mean time between interruptions of one spot machine."""
+    restart: Seconds
+    """From a failure to the next step: detection, replacement, loading."""
+    startup: Seconds
+    """Before the first step."""
+    checkpoint_bandwidth: BytesPerS
+    """At which one device copies out its part of a checkpoint while training waits."""
+    checkpoint_bytes: float
+    """Of a parameter in a checkpoint: weights, master copy and moments."""
+    checkpoints_kept: Count
+    token_bytes: float
+    """Of a token of the stored data set."""
+    storage_price: Usd
+    """Of a GB of object storage, a month."""
+    pue: float
+    """Power at the meter over power at the machines' walls."""
+    expert_imbalance: float
+    """Tokens of the busiest expert rank over the mean."""
+    error_band: Share
+    """Half width of the stated band around a predicted time, until bands are measured."""
