@@ -84,6 +84,29 @@ class Layouts:
         return {name: int(np.broadcast_to(c, len(self))[index]) for name, c in self.columns.items()}
 
 
+CUT = ("tp", "cp", "ep", "etp", "micro_batch", "recompute", "sequence_parallel")
+
+
+class Cuts(NamedTuple):
+    """The K different ways in which N layouts cut one layer, and which of them each layout takes.
+
+    What a layer costs depends on these columns alone, so it is computed K times and not N.
+    """
+
+    ways: Layouts
+    of: Ints
+
+    @classmethod
+    def among(cls, layouts: Layouts) -> Self:
+        """Found by numbering: each column's values, then their combinations."""
+        number = np.zeros(len(layouts), np.int64)
+        for name in CUT:
+            values, place = np.unique(layouts.columns[name], return_inverse=True)
+            number = number * len(values) + place
+        _, first, of = np.unique(number, return_index=True, return_inverse=True)
+        return cls(layouts.take(first), of)
+
+
 class Stages(NamedTuple):
     """Layers on the fullest stage, on the first and on the last. (N,)"""
 

@@ -1,8 +1,9 @@
 """How long collectives take on the links that their ranks really span.
 
-A group of r ranks, each `stride` ranks from the next, has `local` members in a scale-up domain and spans `nodes` of
-them. The network belongs to the machine: the groups that a machine's ranks belong to share its network cards, and a
-ring with k members in a machine has the cards of k ranks to itself. Sizes are bytes; every array is (N,).
+A group of r ranks, each `stride` ranks from the next, has `local` members in a scale-up domain and spans
+`nodes` of them. The network belongs to the machine: the groups that a machine's ranks belong to share its
+network cards, and a ring with k members in a machine has the cards of k ranks to itself. Sizes are bytes;
+every array is (N,).
 """
 
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solver.layout import Ints
-from solver.physics.hardware import Floats, Network
+from solver.physics.hardware import Floats, Network, Number
 
 
 class Span(NamedTuple):
@@ -33,18 +34,22 @@ def link_share(local: Ints, network: Network) -> Floats:
     switch, host: all of it. mesh: the links to the ring's own members, (r - 1) of (domain - 1).
     torus: the axes that the group covers, both ways where they close to a ring and one way where they do not.
 
-    Source: JAX "How to scale your model" (torus: 2 links an axis); RCCL figures of MI300X in catalogs/fabrics.
+    Source: JAX "How to scale your model" (torus: 2 links an axis); RCCL figures of MI300X in
+    catalogs/fabrics.
     """
     if network.topology == "mesh":
-        return (local - 1) / max(network.domain - 1, 1) + (local < 2)
+        return np.where(local < 2, 1.0, (local - 1) / max(network.domain - 1, 1))
     if network.topology == "torus":
-        axes = np.ceil(np.log(np.maximum(local, 2)) / np.log(max(network.edge, 2.0)) - 1e-9)
-        return np.minimum(axes / network.dimensions, 1.0) * (0.5 + 0.5 * network.wrapped)
+        axes: Floats = np.ceil(np.log(np.maximum(local, 2)) / np.log(max(network.edge, 2.0)) - 1e-9)
+        covered: Floats = np.minimum(axes / network.dimensions, 1.0)
+        return covered * (0.5 + 0.5 * network.wrapped)
     return np.ones(np.shape(local))
 
 
 def ring_bytes_per_s(group: Span, network: Network) -> Floats:
-    """Bandwidth of a ring over the group: the scale-up link, or `local` ranks' share of the network cards. (N,)"""
+    """Bandwidth of a ring over the group: the scale-up link, or `local` ranks' share of the network cards.
+    (N,)
+    """
     inside = network.link_bytes_per_s * link_share(group.local, network)
     across = np.minimum(network.fabric_bytes_per_s * group.local, network.link_bytes_per_s)
     return np.where(group.nodes > 1, np.where(group.local > 1, np.minimum(across, inside), across), inside)
@@ -60,7 +65,7 @@ def latency_s(group: Span, network: Network) -> Floats:
     ) * network.fabric_latency_s
 
 
-def gather_s(message_bytes: Floats, group: Span, network: Network) -> Floats:
+def gather_s(message_bytes: Number, group: Span, network: Network) -> Floats:
     """Time of an all-gather, or of a reduce-scatter. [s], (N,)
 
     t = (r - 1)/r m/B + a;  message_bytes m: the gathered (or the unreduced) payload. 0 for a single rank.
@@ -71,12 +76,12 @@ def gather_s(message_bytes: Floats, group: Span, network: Network) -> Floats:
     return _over(moved, ring_bytes_per_s(group, network)) + (group.ranks > 1) * latency_s(group, network)
 
 
-def all_reduce_s(message_bytes: Floats, group: Span, network: Network) -> Floats:
+def all_reduce_s(message_bytes: Number, group: Span, network: Network) -> Floats:
     """Time of an all-reduce: a reduce-scatter and an all-gather. [s], (N,)"""
     return 2 * gather_s(message_bytes, group, network)
 
 
-def all_to_all_s(message_bytes: Floats, group: Span, network: Network) -> Floats:
+def all_to_all_s(message_bytes: Number, group: Span, network: Network) -> Floats:
     """Time of an all-to-all in which each rank sends message_bytes, evenly to all members. [s], (N,)
 
     The part for members of other domains leaves by the rank's share of the network cards, the rest by the
@@ -89,19 +94,19 @@ def all_to_all_s(message_bytes: Floats, group: Span, network: Network) -> Floats
     return np.maximum(inside, across) + (group.ranks > 1) * latency_s(group, network)
 
 
-def send_s(message_bytes: Floats, stride: Ints, network: Network) -> Floats:
+def send_s(message_bytes: Number, stride: Ints, network: Network) -> Floats:
     """Time to send to the rank `stride` ranks away, all ranks of the machine sending at once. [s], (N,)"""
     near = stride < network.domain
     rate = np.where(near, network.link_bytes_per_s, network.fabric_bytes_per_s)
     return _over(message_bytes, rate) + np.where(near, network.link_latency_s, network.fabric_latency_s)
 
 
-def exposed_s(communication_s: Floats, hiding_s: Floats, share: float) -> Floats:
+def exposed_s(communication_s: Number, hiding_s: Number, share: float) -> Floats:
     """What is left of a communication of which `share` may run behind `hiding_s` of other work. [s], (N,)"""
     return communication_s - np.minimum(share * communication_s, hiding_s)
 
 
-def _over(message_bytes: Floats, bytes_per_s: Floats) -> Floats:
+def _over(message_bytes: Number, bytes_per_s: Number) -> Floats:
     """Bytes over a rate; infinite where there is no link for them, 0 where there are no bytes."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(message_bytes > 0, message_bytes / bytes_per_s, 0.0)

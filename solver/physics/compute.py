@@ -1,7 +1,7 @@
 """How long the ranks compute: one pass of one layer over one micro-batch, from the matmuls of its blocks.
 
-Arrays are (K,): one entry for each way to cut a layer (tp, cp, ep, etp, micro_batch). With the constants of C devices
-side by side (hardware.side_by_side) they are (C, K).
+Arrays are (K,): one entry for each way to cut a layer (tp, cp, ep, etp, micro_batch). With the constants of
+C devices side by side (hardware.side_by_side) they are (C, K).
 """
 
 from dataclasses import replace
@@ -14,6 +14,7 @@ from solver.architecture.flops import mean_span
 from solver.layout import Ints, Layouts
 from solver.physics import kernels
 from solver.physics.hardware import Floats, Number, Rank
+from solver.physics.kernels import Shape
 
 CAST_BYTES = 4.0  # bytes moved to cast a 16-bit element to 8 bits, plain and transposed: read 2, write 1 + 1
 UNFUSED_PASSES = (
@@ -60,21 +61,12 @@ def tokens(cut: Layouts, sequence: int) -> Floats:
     return cut.micro_batch * sequence / cut.cp
 
 
-class Shape(NamedTuple):
-    """A matmul as one rank runs it: `copies` products of m rows, n columns, k inner. (K,)"""
-
-    m: Number
-    n: Number
-    k: Number
-    copies: Number
-
-
 def local_shape(matmul: Matmul, cut: Layouts, work: Workload) -> Shape:
     """The product that a rank computes in the forward pass. (K,)
 
-    Tensor parallelism cuts columns or rows (never finer than `units`: KV heads are replicated beyond them); under
-    sequence parallelism a replicated matrix meets only the rank's part of the tokens. Routed experts: the rank holds
-    copies/ep of them, cut by etp, and they share the tokens that are routed to it evenly.
+    Tensor parallelism cuts columns or rows (never finer than `units`: KV heads are replicated beyond them);
+    under sequence parallelism a replicated matrix meets only the rank's part of the tokens. Routed experts:
+    the rank holds copies/ep of them, cut by etp, and they share the tokens that are routed to it evenly.
     """
     rows = tokens(cut, work.sequence)
     if matmul.routed:
@@ -136,7 +128,7 @@ def attention_passes_s(block: Block, cut: Layouts, rank: Rank, work: Workload) -
     for attention in (block.attention, block.cross_attention):
         if attention is not None:
             flops = attention_flops(attention, cut, work)
-            ahead, back = kernels.attention_s(flops, attention, cut, rank, work.sequence)
+            ahead, back = kernels.attention_s(flops, mean_span(attention, work.sequence), rank)
             forward, backward = forward + ahead, backward + back
             if not work.flash:
                 passes = UNFUSED_PASSES * rank.width * attention.heads / cut.tp * work.sequence
@@ -170,8 +162,8 @@ def cast_elements(block: Block, cut: Layouts) -> Floats:
 def pointwise_passes_s(block: Block, cut: Layouts, rank: Rank, work: Workload) -> tuple[Number, Number]:
     """Element-wise passes of a block, forward and backward. [s], (K,)
 
-    The backward pass reads the gradient and what was saved and writes a gradient: 1.5 times the forward traffic.
-    Casting to 8 bits is traffic too, of the inputs ahead and of the gradients back.
+    The backward pass reads the gradient and what was saved and writes a gradient: 1.5 times the forward
+    traffic. Casting to 8 bits is traffic too, of the inputs ahead and of the gradients back.
     """
     elements = sum((pointwise_elements(item, cut) for item in block.pointwise), np.zeros(1))
     rows = tokens(cut, work.sequence)
@@ -210,7 +202,8 @@ def mean_layer(architecture: Architecture, cut: Layouts, rank: Rank, work: Workl
 
 
 def ends_s(architecture: Architecture, cut: Layouts, rank: Rank, work: Workload) -> tuple[Number, Number]:
-    """Embedding on the first stage; logits and loss on the last: forward and backward of a micro-batch. [s], (K,)
+    """Embedding on the first stage; logits and loss on the last: forward and backward of a micro-batch. [s],
+    (K,)
 
     The table look-up and its gradient move the hidden state; the loss reads and writes float32 logits twice.
     """

@@ -1,7 +1,10 @@
-"""What the physics needs of a machine class, as numbers: compute, memory and network of one rank, in one precision."""
+"""What the physics needs of a machine class, as numbers: compute, memory and network of one rank, in one
+precision.
+"""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +18,20 @@ WIDTH = {"fp32": 4.0, "tf32": 4.0}  # bytes of an activation element; 2 in every
 NARROW = ("fp8", "mxfp8", "nvfp4", "int8")  # matmuls of the blocks in these, everything else in 16 bits
 
 
+class Roofline(NamedTuple):
+    """Constants of a matmul in one precision (records.Gemm); each a number, or (C, 1) for C devices."""
+
+    efficiency: Number
+    inner_overhead: Number
+    bandwidth_efficiency: Number
+    launch: Number
+
+    @classmethod
+    def of(cls, gemm: Gemm) -> Self:
+        """From the device's record."""
+        return cls(gemm.efficiency, gemm.inner_overhead, gemm.bandwidth_efficiency, gemm.launch)
+
+
 @dataclass(frozen=True)
 class Rank:
     """Compute and memory of one rank in one precision; each a number, or (C, 1) for C devices side by side.
@@ -26,8 +43,8 @@ class Rank:
 
     peak: Number
     peak_16: Number
-    gemm: Gemm
-    gemm_16: Gemm
+    gemm: Roofline
+    gemm_16: Roofline
     memory_bytes_per_s: Number
     usable_bytes: Number
     grouped_gemm_efficiency: Number
@@ -45,8 +62,8 @@ class Rank:
         return cls(
             peak=device.peak[precision] / ranks,
             peak_16=device.peak[sixteen] / ranks,
-            gemm=kernels.gemm[precision],
-            gemm_16=kernels.gemm[sixteen],
+            gemm=Roofline.of(kernels.gemm[precision]),
+            gemm_16=Roofline.of(kernels.gemm[sixteen]),
             memory_bytes_per_s=device.memory_bandwidth / ranks,
             usable_bytes=device.usable_memory / ranks,
             grouped_gemm_efficiency=kernels.grouped_gemm_efficiency,
@@ -59,6 +76,7 @@ class Rank:
 
     @property
     def pointwise_bytes_per_s(self) -> Number:
+        """What element-wise kernels reach. [B/s]"""
         return self.pointwise_bandwidth * self.memory_bytes_per_s
 
 
@@ -104,17 +122,15 @@ class Network:
 def side_by_side(ranks: list[Rank]) -> Rank:
     """C ranks of one width as one, each number (C, 1): against layouts (N,) it computes (C, N) at once."""
     first = ranks[0]
-    columns: dict[str, object] = {}
-    for f in fields(Rank):
-        values = [getattr(rank, f.name) for rank in ranks]
-        if isinstance(values[0], Gemm):
-            columns[f.name] = first.gemm.model_construct(
-                **{name: _column([getattr(v, name) for v in values]) for name in Gemm.model_fields}
-            )
+    columns: dict[str, Any] = {}
+    for name in (f.name for f in fields(Rank)):
+        values = [getattr(rank, name) for rank in ranks]
+        if isinstance(values[0], Roofline):
+            columns[name] = Roofline(*(_column(constants) for constants in zip(*values, strict=True)))
         else:
-            columns[f.name] = getattr(first, f.name) if f.name in ("width", "narrow") else _column(values)
-    return Rank(**columns)  # type: ignore[arg-type]
+            columns[name] = getattr(first, name) if name in ("width", "narrow") else _column(values)
+    return Rank(**columns)
 
 
-def _column(values: list[float]) -> Floats:
-    return np.array(values, np.float64)[:, None]
+def _column(values: Iterable[float]) -> Floats:
+    return np.array(list(values), np.float64)[:, None]

@@ -1,12 +1,12 @@
 """How much memory the fullest device needs, by component. Bytes; arrays are (N,), one entry a layout."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from solver.architecture.blocks import Architecture, Block, Matmul, Pointwise, Shard
 from solver.catalog.records import Framework
-from solver.layout import Ints, Layouts, Stages
+from solver.layout import RECOMPUTE, Ints, Layouts, Stages
 from solver.physics.compute import Workload, tokens
 from solver.physics.hardware import Floats, Number
 from solver.physics.recompute import KINDS
@@ -30,11 +30,21 @@ class ByteModel(NamedTuple):
     gathered: float
 
 
+class Setting(NamedTuple):
+    """What decides memory beside the layout."""
+
+    architecture: Architecture
+    work: Workload
+    framework: Framework
+    narrow: bool
+    model: ByteModel
+
+
 def held_by_layer(architecture: Architecture, cut: Layouts) -> Held:
     """Parameters of the mean layer on a rank. [elements], (N,)
 
-    Columns and rows are cut by tp (KV heads not below one head), experts by ep x etp; vectors and replicated matrices
-    are whole on every rank.
+    Columns and rows are cut by tp (KV heads not below one head), experts by ep x etp; vectors and replicated
+    matrices are whole on every rank.
     """
     dense: Number = 0.0
     expert: Number = 0.0
@@ -68,9 +78,10 @@ def padded_vocabulary(vocab: int, tp: Ints, multiple: int) -> Ints:
 def saved_by_block(block: Block, cut: Layouts, work: Workload) -> tuple[Number, Number, Number]:
     """Elements per token that the backward pass needs: inputs (of matmuls and norms), outputs, scores. (K,)
 
-    Matmuls that read one activation share it. An input of a row-cut matmul is cut by tp, that of another by tp only
-    under sequence parallelism; outputs that feed a non-linearity or attention are cut as the matmul is. Scores: what
-    unfused softmax attention keeps, 2.5 16-bit elements for each head and key (softmax, dropout, mask).
+    Matmuls that read one activation share it. An input of a row-cut matmul is cut by tp, that of another by
+    tp only under sequence parallelism; outputs that feed a non-linearity or attention are cut as the matmul
+    is. Scores: what unfused softmax attention keeps, 2.5 16-bit elements for each head and key (softmax,
+    dropout, mask).
 
     Source: Korthikanti et al. 2022, arXiv 2205.05198, sec. 4.1 (34 s b h bytes without scores).
     """
@@ -100,20 +111,22 @@ def saved_by_pointwise(item: Pointwise, cut: Layouts, along: Ints) -> Number:
     return item.saves * item.per_token / (cut.tp if item.sharded or item.routed else along)
 
 
-def saved_by_layer(
-    architecture: Architecture, cut: Layouts, work: Workload, names: tuple[str, ...], narrow: bool
-) -> tuple[Floats, Floats]:
+def saved_by_layer(setting: Setting, cut: Layouts) -> tuple[Floats, Floats]:
     """Activations of the mean layer that one micro-batch keeps, and of one layer in full. [B], (N,)
 
-    names: by index of cut.recompute, what is recomputed. Inputs of 8-bit matmuls are kept in 8 bits; others in 16.
+    Inputs of 8-bit matmuls are kept in 8 bits; others
+    in 16.
     """
     along = np.where(cut.sequence_parallel == 1, cut.tp, 1)
-    kinds = [KINDS[name] for name in names]
+    architecture, work = setting.architecture, setting.work
+    kinds = [KINDS[setting.framework.recompute.get(name, "none")] for name in RECOMPUTE]
     keep = {
         f: np.array([getattr(k, f) for k in kinds])[cut.recompute] for f in ("inputs", "outputs", "scores")
     }
     kept, whole = np.zeros(1), np.zeros(1)
-    width = 1.5 if narrow else 2.0  # norm inputs stay in 16 bits, matmul inputs need 8: about half each
+    width = (
+        1.5 if setting.narrow else 2.0
+    )  # norm inputs stay in 16 bits, matmul inputs need 8: about half each
     for block, count in architecture.blocks:
         inputs, outputs, scores = saved_by_block(block, cut, work)
         share = count / architecture.layers
@@ -126,106 +139,147 @@ def saved_by_layer(
     return rows * (kept + block_input), rows * whole
 
 
-def in_flight(cut: Layouts, stage_from_first: Ints) -> Floats:
+def in_flight(layouts: Layouts, stage: Ints) -> Floats:
     """Micro-batches whose activations a stage holds at once. (N,)
 
-    1F1B: pp - i on stage i. Interleaved, stage i warms up 2 (pp - i - 1) + (vpp - 1) pp chunks of 1/vpp stage.
+    1F1B: pp - i on stage i. Interleaved, stage i warms up 2 (pp - i - 1) + (vpp - 1) pp chunks of 1/vpp
+    stage.
 
     Source: Narayanan et al. 2021, arXiv 2104.04473, sec. 2.2; Megatron-Core, pipeline_parallel/schedules.py.
     """
-    plain = cut.pp - stage_from_first
-    chunks = 2 * (cut.pp - stage_from_first - 1) + (cut.vpp - 1) * cut.pp + 1
-    return np.where(
-        cut.vpp > 1, np.minimum(chunks / cut.vpp, cut.grad_accum), np.minimum(plain, cut.grad_accum)
-    )
+    plain = layouts.pp - stage
+    chunks = 2 * (layouts.pp - stage - 1) + (layouts.vpp - 1) * layouts.pp + 1
+    held = np.where(layouts.vpp > 1, chunks / layouts.vpp, plain)
+    return np.minimum(held, layouts.grad_accum)
 
 
-def states(held: Held, cut: Layouts, model: ByteModel) -> tuple[Number, Number, Number]:
+class Shards(NamedTuple):
+    """Ranks that share one copy of what ZeRO shards: of dense and of expert weights. (N,)"""
+
+    dense: Ints
+    expert: Ints
+
+    @classmethod
+    def of(cls, layouts: Layouts) -> Self:
+        """Shard 0: all replicas; experts are replicated less often."""
+        dense = np.where(layouts.shard > 0, layouts.shard, layouts.replicas)
+        return cls(dense, np.maximum(np.minimum(layouts.edp, dense), 1))
+
+
+def states(held: Held, layouts: Layouts, model: ByteModel) -> tuple[Floats, Floats, Floats]:
     """Weights, gradients and optimizer state of a rank by ZeRO stage. [B], (N,)
 
     Source: Rajbhandari et al. 2020, arXiv 1910.02054.
     """
-    shards = np.where(cut.shard > 0, cut.shard, cut.replicas)
-    expert_shards = np.maximum(np.minimum(cut.edp, shards), 1)
-    parts = []
-    for stage, width in ((3, model.weight), (2, model.gradient), (1, model.optimizer)):
-        on = cut.zero >= stage
-        dense = held.dense / np.where(on, shards, 1)
-        parts.append(width * (dense + held.expert / np.where(on, expert_shards, 1)))
-    return parts[0], parts[1], parts[2]
+    shards = Shards.of(layouts)
+    whole = held.dense + held.expert
+    shared = held.dense / shards.dense + held.expert / shards.expert
+    return (
+        model.weight * np.where(layouts.zero >= 3, shared, whole),
+        model.gradient * np.where(layouts.zero >= 2, shared, whole),
+        model.optimizer * np.where(layouts.zero >= 1, shared, whole),
+    )
+
+
+class LayerMemory(NamedTuple):
+    """What one layer, and one micro-batch at the loss, takes on a rank. (K,)
+
+    held           parameters of the layer [elements]
+    tables         rows x columns of one vocabulary table [elements]
+    kept, whole    activations that a micro-batch keeps, and those of one layer in full [B]
+    logits         [B]
+    """
+
+    dense: Floats
+    expert: Floats
+    tables: Floats
+    kept: Floats
+    whole: Floats
+    logits: Floats
+
+    def take(self, index: Ints) -> Self:
+        """Of the ways at `index`: from ways to cut a layer to layouts."""
+        return type(self)(*(array[index] for array in self))
+
+
+def layer_memory(setting: Setting, cut: Layouts) -> LayerMemory:
+    """One layer on a rank, for each way to cut it. (K,)"""
+    architecture = setting.architecture
+    held = held_by_layer(architecture, cut)
+    kept, whole = saved_by_layer(setting, cut)
+    rows = padded_vocabulary(architecture.vocab, cut.tp, setting.framework.vocab_multiple)
+    arrays = (
+        held.dense,
+        held.expert,
+        rows * architecture.hidden / cut.tp,
+        kept,
+        whole,
+        logits_bytes(setting, cut),
+    )
+    return LayerMemory(*(array + np.zeros(len(cut)) for array in arrays))
+
+
+def logits_bytes(setting: Setting, cut: Layouts) -> Floats:
+    """Logits of one micro-batch and what the loss makes of them, cut over tp. [B], (K,)"""
+    architecture = setting.architecture
+    if architecture.head is None:
+        return np.zeros(1)
+    rows = tokens(cut, setting.work.sequence)
+    return rows * architecture.head.outer / cut.tp * setting.framework.loss_bytes
 
 
 class Memory(NamedTuple):
-    """Memory of the fullest stage by component (PARTS), its sum, and which stage it is (0 first, 1 second, 2 last)."""
+    """Memory of the fullest device by component (PARTS), its sum, and its stage (0 first, 1 second, 2 last)."""
 
     parts: dict[str, Floats]
     peak: Floats
     stage: Ints
 
 
-class Setting(NamedTuple):
-    """What decides memory beside the layout."""
+def peak(setting: Setting, layer: LayerMemory, layouts: Layouts, stages: Stages) -> Memory:
+    """The fullest device: first stage (most micro-batches), second (no embedding) or last (logits). (N,)
 
-    architecture: Architecture
-    work: Workload
-    framework: Framework
-    narrow: bool
-    model: ByteModel
-
-
-def peak(setting: Setting, cut: Layouts, stages: Stages) -> Memory:
-    """The fullest device: the first stage (most micro-batches), the second (no embedding) or the last (logits)."""
-    candidates = [stage_memory(setting, cut, stages, position) for position in range(3)]
-    totals = np.stack([sum(parts.values(), np.zeros(len(cut))) for parts in candidates])
+    layer: of each layout (N,), see layer_memory.
+    """
+    candidates = [stage_memory(setting, layer, layouts, (stages, position)) for position in range(3)]
+    totals = np.stack([sum(parts.values(), np.zeros(len(layouts))) for parts in candidates])
     fullest = totals.argmax(axis=0)
-    rows = np.arange(totals.shape[1])
-    chosen = {
-        name: np.stack([np.broadcast_to(parts[name], len(rows)) for parts in candidates])[fullest, rows]
-        for name in PARTS
-    }
-    return Memory(chosen, totals[fullest, rows], fullest)
+    chosen = {name: np.choose(fullest, [parts[name] for parts in candidates]) for name in PARTS}
+    return Memory(chosen, totals.max(axis=0), fullest)
 
 
-def stage_memory(setting: Setting, cut: Layouts, stages: Stages, position: int) -> dict[str, Floats]:
+def stage_memory(
+    setting: Setting, layer: LayerMemory, layouts: Layouts, at: tuple[Stages, int]
+) -> dict[str, Floats]:
     """Memory of the first (0), second (1) or last (2) stage by component. [B], each (N,)"""
-    layers = (stages.first, np.where(cut.pp > 2, stages.most, 0), stages.last)[position]
-    index = np.minimum((0 * cut.pp, 0 * cut.pp + 1, cut.pp - 1)[position], cut.pp - 1)
-    held = held_by_stage(setting, cut, layers, position)
-    weights, gradients, optimizer = states(held, cut, setting.model)
-    kept, whole = saved_by_layer(
-        setting.architecture, cut, setting.work, tuple(setting.framework.recompute.values()), setting.narrow
-    )
-    activations = kept * layers * in_flight(cut, index) + whole * (cut.recompute > 0)
-    logits = logits_bytes(setting, cut) * ((position == 2) | (cut.pp == 1))
-    per_layer = held_by_layer(setting.architecture, cut)
-    gathered = 2 * setting.model.gathered * (per_layer.dense + per_layer.expert) * (cut.zero == 3)
-    dynamic = activations + logits + gathered
-    parts = (weights, gradients, optimizer, activations, logits, gathered)
-    context, lost = setting.framework.context, setting.framework.fragmentation * dynamic
-    return {
-        name: part + np.zeros(len(cut)) for name, part in zip(PARTS, (*parts, context, lost), strict=True)
-    }
+    stages, position = at
+    pp = layouts.pp
+    layers = (stages.first, np.where(pp > 2, stages.most, 0), stages.last)[position]
+    index = np.minimum((np.zeros_like(pp), np.ones_like(pp), pp - 1)[position], pp - 1)
+    held = held_by_stage(setting, layer, layouts, (layers, position))
+    weights, gradients, optimizer = states(held, layouts, setting.model)
+    recomputing = layer.whole * (layouts.recompute > 0)
+    activations = layer.kept * layers * in_flight(layouts, index) + recomputing
+    logits = layer.logits * ((position == 2) | (pp == 1))
+    gathered = 2 * setting.model.gathered * (layer.dense + layer.expert) * (layouts.zero == 3)
+    lost = setting.framework.fragmentation * (activations + logits + gathered)
+    context = np.full(len(layouts), setting.framework.context)
+    parts = (weights, gradients, optimizer, activations, logits, gathered, context, lost)
+    return dict(zip(PARTS, parts, strict=True))
 
 
-def held_by_stage(setting: Setting, cut: Layouts, layers: Ints, position: int) -> Held:
-    """Parameters on a rank of a stage: its layers, the input table on the first, the output table on the last."""
+def held_by_stage(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tuple[Ints, int]) -> Held:
+    """Parameters on a rank of a stage: its layers, the input table on the first, the output table on the
+    last.
+    """
     architecture = setting.architecture
-    layer = held_by_layer(architecture, cut)
-    growth = padded_vocabulary(architecture.vocab, cut.tp, setting.framework.vocab_multiple) / max(
-        architecture.vocab, 1
+    layers, position = at
+    first = (position == 0) | (layouts.pp == 1)
+    last = (position == 2) | (layouts.pp == 1)
+    tied = architecture.tied_embeddings & first & last
+    output = last & ~tied & (architecture.head is not None)
+    tables = layer.tables * (1.0 * first + 1.0 * output)
+    positions = first * float(architecture.positions)
+    return Held(
+        layer.dense * layers + tables + positions + last * architecture.final_vectors, layer.expert * layers
     )
-    first = (position == 0) | (cut.pp == 1)
-    last = (position == 2) | (cut.pp == 1)
-    output = architecture.head.weights if architecture.head else 0
-    shared = architecture.tied_embeddings & first & last
-    tables = (first * architecture.embeddings + (last & ~shared) * output) * growth / cut.tp
-    return Held(layer.dense * layers + tables + last * architecture.final_vectors, layer.expert * layers)
-
-
-def logits_bytes(setting: Setting, cut: Layouts) -> Floats:
-    """Logits of one micro-batch and what the loss makes of them, cut over tp. [B], (N,)"""
-    architecture = setting.architecture
-    if architecture.head is None:
-        return np.zeros(1)
-    rows = tokens(cut, setting.work.sequence)
-    return rows * architecture.head.outer / cut.tp * setting.framework.loss_bytes

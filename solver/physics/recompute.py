@@ -28,7 +28,7 @@ KINDS = {  # by the names that frameworks' records use
     "full": Recompute(1, 1, 1, 1, 0, 0, 0),
     # Scores and context run again (Korthikanti et al. 2022, arXiv 2205.05198, sec. 5).
     "core_attention": Recompute(0, 1, 0, 0, 1, 1, 0),
-    # Every second matmul's output is kept, attention's too; the rest runs again (torchtitan, activation_checkpoint).
+    # Every second matmul's output is kept, attention's too; the rest runs again (torchtitan repository).
     "every_second_matmul": Recompute(0.5, 0, 1, 0.5, 0.3, 0.5, 0),
     # Outputs of matmuls are kept, what lies between them runs again (MaxText, remat_policy minimal).
     "between_matmuls": Recompute(0, 1, 1, 0, 0.3, 1, 0),

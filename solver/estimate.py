@@ -1,0 +1,195 @@
+"""From records to physics: what a job costs on a pool of machines, for any number of layouts at once.
+
+The one place where a catalog record, a model and a layout meet: search, evaluate and validate all come here.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from solver.architecture.blocks import Architecture
+from solver.architecture.flops import training_flops_per_token
+from solver.catalog import Catalog
+from solver.catalog.records import Device, Framework, Link, Machine, Operations
+from solver.layout import Bools, Cuts, Ints, Layouts, Stages, even_stages
+from solver.physics import goodput, memory
+from solver.physics.compute import Workload
+from solver.physics.hardware import NARROW, Floats, Network, Rank
+from solver.physics.layer import LayerCost, layer_cost
+from solver.physics.memory import ByteModel, LayerMemory, Memory, Setting, layer_memory
+from solver.physics.step import Step
+from solver.rules import GENERAL, Case
+
+GRADIENT_BYTES = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0}
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is trained: the model and its convergence settings, and how runs are operated."""
+
+    architecture: Architecture
+    sequence: int
+    global_batch: int
+    steps: int
+    gradient_dtype: str | None
+    operations: Operations
+    flash: bool = True
+    imbalance: float | None = None
+    """Of the experts; None: that of the operations."""
+
+    @property
+    def tokens_per_step(self) -> int:
+        return self.sequence * self.global_batch
+
+    @cached_property
+    def flops_per_token(self) -> float:
+        """Model FLOPs of training: every matmul, causal attention at half, nothing recomputed."""
+        return training_flops_per_token(self.architecture, self.sequence)
+
+    @property
+    def checkpoint_bytes(self) -> float:
+        return self.operations.checkpoint_bytes * self.architecture.total_parameters
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Machines of one kind, joined by one fabric, with one framework in one precision."""
+
+    device: Device
+    machine: Machine
+    link: Link
+    fabric: Link | None
+    framework: Framework
+    precision: str
+
+    @classmethod
+    def of(
+        cls, catalog: Catalog, machine: Machine, fabric: Link | None, how: tuple[Framework, str]
+    ) -> "Pool":
+        device = catalog.devices[machine.device]
+        return cls(device, machine, catalog.fabrics[machine.scale_up], fabric, *how)
+
+    @property
+    def domain_ranks(self) -> int:
+        return self.machine.domain * self.device.ranks
+
+    @property
+    def block_ranks(self) -> int:
+        return self.machine.block * self.device.ranks
+
+    @cached_property
+    def rank(self) -> Rank:
+        return Rank.of(self.device, self.precision)
+
+    @property
+    def network(self) -> Network:
+        return Network.of(self.machine, self.device.ranks, self.link, self.fabric)
+
+
+def supports(framework: Framework, device: Device, precision: str) -> bool:
+    """Whether the framework runs on the device in the precision."""
+    return precision in device.peak and any(
+        device.family in s.families and precision in s.precisions for s in framework.supports
+    )
+
+
+def rules_of(framework: Framework) -> tuple[str, ...]:
+    """Names of the rules that its layouts must keep."""
+    return (*GENERAL, *framework.rules)
+
+
+def case_of(job: Job, framework: Framework, precision: str, block_ranks: int) -> Case:
+    """What the rules look at."""
+    a = job.architecture
+    return Case(
+        heads=a.heads,
+        kv_heads=a.kv_heads,
+        layers=a.layers,
+        experts=a.experts,
+        hidden=a.hidden,
+        ffn=a.ffn,
+        sequence=job.sequence,
+        global_batch=job.global_batch,
+        block=block_ranks,
+        narrow=precision in NARROW,
+        zero=tuple(framework.zero),
+    )
+
+
+def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
+    """What the physics of memory and time share."""
+    gradient = GRADIENT_BYTES.get(job.gradient_dtype or "", framework.gradient_bytes)
+    return Setting(
+        job.architecture,
+        Workload(job.sequence, framework.fused, job.flash, job.imbalance or job.operations.expert_imbalance),
+        framework,
+        precision in NARROW,
+        ByteModel(
+            framework.weight_bytes,
+            gradient,
+            framework.master_bytes + framework.moment_bytes,
+            framework.gathered_bytes,
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Space:
+    """N layouts of a job with one framework in one precision; what does not depend on the machine."""
+
+    setting: Setting
+    layouts: Layouts
+    stages: Stages
+    cuts: Cuts
+
+    @classmethod
+    def of(cls, setting: Setting, layouts: Layouts, stages: Stages | None = None) -> "Space":
+        full = layouts.take(np.arange(len(layouts)))
+        dealt = stages or even_stages(setting.architecture.layers, full.pp)
+        return cls(setting, full, dealt, Cuts.among(full))
+
+    @cached_property
+    def layer_memory(self) -> LayerMemory:
+        return layer_memory(self.setting, self.cuts.ways).take(self.cuts.of)
+
+    @cached_property
+    def memory(self) -> Memory:
+        return memory.peak(self.setting, self.layer_memory, self.layouts, self.stages)
+
+    def take(self, index: Ints | Bools) -> "Space":
+        """The layouts at `index`."""
+        stages = Stages(*(column[index] for column in self.stages))
+        return Space(
+            self.setting, self.layouts.take(index), stages, Cuts(self.cuts.ways, self.cuts.of[index])
+        )
+
+    def layer_cost(self, pool: Pool) -> LayerCost:
+        """Of each way to cut a layer, on a pool. (K,)"""
+        return layer_cost(self.setting, pool.rank, pool.network, self.cuts.ways)
+
+    def step(self, pool: Pool, cost: LayerCost) -> Step:
+        """The step of every layout on a pool; cost: see layer_cost."""
+        layer = cost.take(self.cuts.of)
+        return Step(
+            self.setting, pool.rank, pool.network, self.layouts, self.stages, layer, self.layer_memory
+        )
+
+
+class Run(NamedTuple):
+    """The whole run of N layouts: share of time that counts, wall-clock seconds. (N,)"""
+
+    goodput: Floats
+    wall_clock_s: Floats
+
+
+def run_of(job: Job, step_s: Floats, devices: Ints, machine: Machine, *, spot: bool) -> Run:
+    """From steady steps to the wall clock."""
+    o = job.operations
+    operated = goodput.Operations(
+        o.device_mtbf, o.spot_mtbf if spot else np.inf, o.restart, o.checkpoint_bandwidth, o.startup
+    )
+    machines = -(-devices // machine.devices)
+    share = goodput.goodput(job.checkpoint_bytes, devices, machines, operated)
+    return Run(share, goodput.wall_clock_s(job.steps, step_s, share, operated))

@@ -1,0 +1,173 @@
+"""What a layer costs one micro-batch: its compute under the floor of the host, its communication.
+
+Arrays are (K,): one entry for each way to cut a layer (layout.Cuts).
+"""
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from solver.architecture.blocks import Shard
+from solver.catalog.records import Framework
+from solver.layout import RECOMPUTE, Ints, Layouts
+from solver.physics import communication as com
+from solver.physics.compute import Layer, ends_s, mean_layer, tokens
+from solver.physics.hardware import Floats, Network, Number, Rank
+from solver.physics.memory import Setting
+from solver.physics.recompute import KINDS
+
+
+class LayerTime(NamedTuple):
+    """What one layer costs one micro-batch on the critical path, by part. [s], each (K,)"""
+
+    matmul: Floats
+    attention: Floats
+    elementwise: Floats
+    launch: Floats
+    recompute: Floats
+
+    @property
+    def total(self) -> Floats:
+        """All parts together. [s]"""
+        return self.matmul + self.attention + self.elementwise + self.launch + self.recompute
+
+
+def layer_time(layer: Layer, recompute: Ints, framework: Framework) -> LayerTime:
+    """A layer's passes, with what is recomputed, under the floor of the host that launches its kernels. (K,)
+
+    A pass takes max(device, host); the backward pass launches twice the kernels, and what is recomputed once
+    more.
+
+    Source: measured on eager small models, see docs/physics.md (0.9 ms a layer in a 2023 stack).
+    """
+    forward, backward = layer
+    kinds = [KINDS[framework.recompute.get(name, "none")] for name in RECOMPUTE]
+    share = np.array([[k.matmul, k.attention, k.elementwise] for k in kinds])[recompute]
+    again = share[:, 0] * forward.matmul + share[:, 1] * forward.attention + share[:, 2] * forward.elementwise
+    host = framework.layer_launch
+    waiting = np.maximum(host - forward.total, 0) + np.maximum(
+        host * (2 + share.max(axis=1)) - (backward.total + again), 0
+    )
+    kinds_of_work = (ahead + back for ahead, back in zip(forward, backward, strict=True))
+    return LayerTime(*(part + np.zeros(len(recompute)) for part in (*kinds_of_work, waiting, again)))
+
+
+@dataclass(frozen=True)
+class LayerCost:
+    """What a layer, and the tables, cost one micro-batch on a rank; exposed seconds, each (K,).
+
+    hidden_bytes: the hidden state of a micro-batch, as a rank passes it to the next stage [B].
+    """
+
+    compute: LayerTime
+    tensor: Floats
+    context: Floats
+    expert: Floats
+    embedding: Floats
+    loss: Floats
+    hidden_bytes: Floats
+
+    @cached_property
+    def total(self) -> Floats:
+        """Of a layer, forward and backward. [s]"""
+        return self.compute.total + self.tensor + self.context + self.expert
+
+    def take(self, index: Ints) -> Self:
+        """The costs at `index`: from ways to cut a layer to layouts."""
+        compute = LayerTime(*(part[index] for part in self.compute))
+        others = (getattr(self, f.name)[index] for f in fields(self) if f.name != "compute")
+        return type(self)(compute, *others)
+
+
+def layer_cost(setting: Setting, rank: Rank, network: Network, cut: Layouts) -> LayerCost:
+    """One layer, for each way to cut it. (K,)"""
+    work = setting.work
+    passes = mean_layer(setting.architecture, cut, rank, work)
+    compute = layer_time(passes, cut.recompute, setting.framework)
+    hidden = tokens(cut, work.sequence) * setting.architecture.hidden * rank.width
+    embedding, loss = ends_s(setting.architecture, cut, rank, work)
+    call = Call(setting, network, cut, hidden)
+    along = np.where(cut.sequence_parallel == 1, cut.tp, 1)
+    arrays = (
+        tensor_s(call, compute.matmul),
+        context_s(call, passes, rank.width),
+        expert_s(call),
+        embedding,
+        loss,
+        hidden / along,
+    )
+    return LayerCost(compute, *(array + np.zeros(len(cut)) for array in arrays))
+
+
+class Call(NamedTuple):
+    """What the communication of a layer is computed from. hidden_bytes: of a micro-batch, whole. (K,)"""
+
+    setting: Setting
+    network: Network
+    cut: Layouts
+    hidden_bytes: Floats
+
+    @property
+    def repeated(self) -> Floats:
+        """Share of the forward communication that recompute repeats. (K,)"""
+        names = self.setting.framework.recompute
+        return np.array([KINDS[names.get(n, "none")].communication for n in RECOMPUTE])[self.cut.recompute]
+
+
+def tensor_s(call: Call, matmul_s: Number) -> Floats:
+    """Exposed tensor parallel communication of a layer: forward, backward, recomputed. [s], (K,)
+
+    Each row-cut matmul sums its output over the tp ranks: an all-reduce, or a reduce-scatter with an all-
+    gather before the next column-cut one, of the same cost; as often in the backward pass.
+
+    Source: Shoeybi et al. 2019, arXiv 1909.08053; Korthikanti et al. 2022, arXiv 2205.05198, sec. 4.2.
+    """
+    architecture = call.setting.architecture
+    sums = sum(
+        count * sum(m.shard is Shard.ROW and not m.routed for m in block.matmuls)
+        for block, count in architecture.blocks
+    )
+    group = com.span(call.cut.tp, np.ones(1, np.int64), call.network)
+    once = sums / architecture.layers * com.all_reduce_s(call.hidden_bytes, group, call.network)
+    return com.exposed_s((2 + call.repeated) * once, matmul_s, call.setting.framework.tensor_overlap)
+
+
+def context_s(call: Call, passes: Layer, width: float) -> Floats:
+    """Exposed context parallel communication of a layer: keys and values around a ring. [s], (K,)
+
+    Forward (cp - 1) sends of the rank's keys and values, backward twice that (their gradients too), each
+    behind the attention of the chunk before.
+
+    Source: Liu et al. 2023, arXiv 2310.01889.
+    """
+    cut, architecture = call.cut, call.setting.architecture
+    widths = sum(
+        count * a.kv_heads * (a.qk_dim + a.v_dim)
+        for block, count in architecture.blocks
+        if (a := block.attention) is not None
+    )
+    kv = widths / architecture.layers / np.minimum(cut.tp, max(architecture.kv_heads, 1))
+    chunk = tokens(cut, call.setting.work.sequence) * kv * width
+    group = com.span(cut.cp, cut.tp, call.network)
+    ring = com.gather_s(chunk * cut.cp, group, call.network)
+    ahead = com.exposed_s(ring, passes.forward.attention, 1.0)
+    return ahead + com.exposed_s(2 * ring, passes.backward.attention, 1.0)
+
+
+def expert_s(call: Call) -> Floats:
+    """All-to-all of a layer: dispatch and combine, forward and backward. [s], (K,)
+
+    A rank sends every token it holds once for each expert it goes to.
+
+    Source: Lepikhin et al. 2020, arXiv 2006.16668.
+    """
+    cut, architecture = call.cut, call.setting.architecture
+    routed = sum(
+        count * max((m.per_token for m in block.matmuls if m.routed), default=0.0)
+        for block, count in architecture.blocks
+    )
+    share = routed / architecture.layers * call.setting.work.imbalance * cut.etp / cut.tp
+    group = com.span(cut.ep, cut.etp, call.network)
+    return (4 + 2 * call.repeated) * com.all_to_all_s(call.hidden_bytes * share, group, call.network)

@@ -1,0 +1,197 @@
+"""The answer's types, as JSON has them: keys are a promise, numbers carry 9 significant digits."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, PlainSerializer
+
+
+def rounded(value: float) -> float | None:
+    """To 9 significant digits; what is not finite is no number in JSON."""
+    return float(f"{value:.9g}") if abs(value) != float("inf") and value == value else None
+
+
+Number = Annotated[float, PlainSerializer(rounded, when_used="json")]
+Parts = dict[str, Number]
+
+
+class Part(BaseModel):
+    """Of an answer: frozen, no stray keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Interconnect(Part):
+    """Links that the plan's groups use: inside a machine, and between machines (None: one machine)."""
+
+    scale_up: str
+    scale_out: str | None
+
+
+class Time(Part):
+    """Of the step (steady), and of the run (failures and checkpoints included)."""
+
+    step_s: Number
+    steps: int
+    days: Number
+    tokens_per_s: Number
+    tokens_per_s_per_device: Number
+    mfu_pct: Number
+    goodput_pct: Number
+    parts: Parts
+    low_days: Number
+    high_days: Number
+
+
+class MemoryUse(Part):
+    """Of the fullest device. stage: which pipeline stage it sits on."""
+
+    peak_gib: Number
+    usable_gib: Number
+    parts: Parts
+    host_gib: Number
+    fragile: bool
+    stage: Literal["first", "second", "last"]
+
+
+class Cost(Part):
+    """Of the whole run."""
+
+    total_usd: Number
+    per_hour_usd: Number
+    parts: Parts
+
+
+class Energy(Part):
+    """At the meter, of the whole run."""
+
+    mwh: Number
+
+
+class Layout(Part):
+    """How the training is laid on the ranks."""
+
+    tp: int
+    cp: int
+    pp: int
+    vpp: int
+    ep: int
+    etp: int
+    dp: int
+    edp: int
+    zero: int
+    shard: int
+    micro_batch: int
+    grad_accum: int
+    recompute: str
+    sequence_parallel: bool
+    schedule: str
+    offload: str
+    stages: str | list[int]
+    precision: str
+
+
+class Plan(Part):
+    """One way to train: what to rent, how to lay the model out on it, what it takes."""
+
+    rank: int
+    provider: str
+    machine: str
+    instance: str
+    region: str
+    also_in: list[str]
+    pricing: str
+    device: str
+    machines: int
+    devices: int
+    devices_paid: int
+    ranks: int
+    framework: str
+    interconnect: Interconnect
+    layout: Layout
+    time: Time
+    memory: MemoryUse
+    cost: Cost
+    energy: Energy
+    power_kw: Number
+    price_date: str
+    bottleneck: str
+    why_not_first: str | None
+
+
+class Search(Part):
+    """What was looked at, and what is proved by what."""
+
+    configurations: int
+    excluded_by_bound: int
+    candidates: int
+    seconds: Number
+    bound_usd: Number | None
+    gap: Number | None
+    proof: list[str]
+
+
+class Relaxation(Part):
+    """A demand that, changed from `from` to `to`, leaves the plan. together_with: changed with it."""
+
+    field: str
+    from_: Any
+    to: Any
+    together_with: list[str]
+    plan: Plan | None
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        serialize_by_alias=True,
+        populate_by_name=True,
+        alias_generator=lambda name: name.rstrip("_"),
+    )
+
+
+class CatalogStamp(Part):
+    """Which facts were used."""
+
+    date: str
+    hash: str
+
+
+class Answer(Part):
+    """Ranked plans with their proof; or why nothing fits and the smallest changes that would."""
+
+    status: Literal["optimal", "feasible", "infeasible", "unknown"]
+    objective: str
+    question: dict[str, Any]
+    assumptions: list[str]
+    warnings: list[str]
+    catalog: CatalogStamp
+    version: str
+    plans: list[Plan]
+    search: Search
+    conflict: list[str]
+    relaxations: list[Relaxation]
+
+
+class Refusal(Part):
+    """A rule that a stated layout breaks."""
+
+    rule: str
+    message: str
+    legal_values: list[int]
+
+
+class Evaluation(Part):
+    """One stated layout: its estimate, or every rule it breaks."""
+
+    legal: bool
+    violations: list[Refusal]
+    fits: bool | None
+    time: Time | None
+    memory: MemoryUse | None
+    layout: Layout | None
+    framework: str
+    machine: str
+    devices: int
+    assumptions: list[str]
+    warnings: list[str]
+    catalog: CatalogStamp
+    version: str

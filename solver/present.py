@@ -1,0 +1,69 @@
+"""From arrays to the words and numbers of a plan: the same for `solve` and for `evaluate`."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from solver.estimate import Job, Pool, Space, run_of
+from solver.layout import RECOMPUTE
+from solver.physics.step import Step
+from solver.plan import MemoryUse, Time
+from solver.pricing import DAY_S
+
+GIB = 2.0**30
+STAGE: tuple[Literal["first", "second", "last"], ...] = ("first", "second", "last")
+FRAGILE = 0.05  # a plan that leaves less of the usable memory than this may not start
+
+
+def time_of(job: Job, pool: Pool, step: Step, at: tuple[int, int, bool]) -> Time:
+    """The time of row `at[0]` of a step on `at[1]` devices; at[2]: spot."""
+    index, devices, spot = at
+    parts = {name: float(values[index]) for name, values in step.parts().items()}
+    step_s = float(step.step_s[index])
+    run = run_of(job, np.array([step_s]), np.array([devices]), pool.machine, spot=spot)
+    days = float(run.wall_clock_s[0]) / DAY_S
+    rate = job.tokens_per_step / step_s
+    peak = devices * pool.device.peak[pool.precision]
+    band = job.operations.error_band
+    return Time(
+        step_s=step_s,
+        steps=job.steps,
+        days=days,
+        tokens_per_s=rate,
+        tokens_per_s_per_device=rate / devices,
+        mfu_pct=100 * job.flops_per_token * rate / peak,
+        goodput_pct=100 * float(run.goodput[0]),
+        parts=parts,
+        low_days=days * (1 - band),
+        high_days=days * (1 + band),
+    )
+
+
+def memory_use(space: Space, pool: Pool, index: int) -> MemoryUse:
+    """The memory of row `index`."""
+    memory = space.memory
+    peak = float(memory.peak[index]) / GIB
+    usable = float(pool.rank.usable_bytes) / GIB
+    return MemoryUse(
+        peak_gib=peak,
+        usable_gib=usable,
+        parts={name: float(values[index]) / GIB for name, values in memory.parts.items()},
+        host_gib=0.0,
+        fragile=peak > (1 - FRAGILE) * usable,
+        stage=STAGE[int(memory.stage[index])],
+    )
+
+
+def layout_words(space: Space, pool: Pool, index: int) -> dict[str, Any]:
+    """Row `index` in the words of the interface."""
+    row = space.layouts.row(index)
+    word = RECOMPUTE[row.pop("recompute")]
+    return row | {
+        "edp": int(space.layouts.edp[index]),
+        "recompute": pool.framework.recompute.get(word, word),
+        "sequence_parallel": bool(row["sequence_parallel"]),
+        "schedule": "interleaved-1f1b" if row["vpp"] > 1 else "1f1b" if row["pp"] > 1 else "none",
+        "offload": "none",
+        "stages": "even",
+        "precision": pool.precision,
+    }
