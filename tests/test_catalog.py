@@ -212,6 +212,6 @@ def test_every_fault_of_owned_hardware_is_told() -> None:
     with pytest.raises(InputError) as caught:
         load().with_hardware(items, "a.yaml")
     fields = [fault.field for fault in caught.value.faults]
-    assert fields == ["hardware.0.machine", "hardware.1.fabric", "hardware.2.fabric"]
+    assert fields == ["hardware[0].machine", "hardware[1].fabric", "hardware[2].fabric"]
     assert 'did you mean "h100' in caught.value.faults[0].message
     assert "has no usual fabric" in caught.value.faults[2].message

@@ -14,8 +14,10 @@ from solver.catalog.files import Fields, Folder, combined, nearest
 from solver.catalog.offers import OfferingRow, Provider, Terms, offerings
 from solver.catalog.records import Device, Fact, Framework, Gemm, Kernels, Link, Machine, Operations
 from solver.errors import Fault, InputError
+from solver.units import shown
 
 AnyFact = TypeVar("AnyFact", bound=Fact)
+LONGEST = 60  # a field name that is printed as it stands
 WRAPPED = {"value", "source", "date"}  # a field from elsewhere than its record
 
 # Whose matmul constants a precision takes that has none of its own: the first of these that the device has.
@@ -95,7 +97,8 @@ def _unwrapped(fields: Fields) -> Fields:
 
 
 def _path(error: ErrorDetails) -> str:
-    return ".".join(str(part) for part in error["loc"])
+    parts = [str(part) for part in error["loc"]]
+    return ".".join(part if part.isprintable() and len(part) <= LONGEST else shown(part) for part in parts)
 
 
 def sentence(error: ErrorDetails) -> str:
@@ -106,8 +109,7 @@ def sentence(error: ErrorDetails) -> str:
         return "is missing; state it"
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
-    shown = json.dumps(error["input"], default=str)
-    return f"{shown if len(shown) <= 60 else shown[:57] + '...'} is not taken: {error['msg'].lower()}"
+    return f"{shown(error['input'])} is not taken: {error['msg'].lower()}"
 
 
 def _with_kernels(folder: Folder, faults: list[Fault]) -> Folder:
@@ -126,7 +128,7 @@ def _with_kernels(folder: Folder, faults: list[Fault]) -> Folder:
 def _kernels(name: str, devices: Mapping[str, Fields | None], behind: tuple[str, ...]) -> Any:
     fields = devices.get(name)
     if fields is None:
-        raise LookupError(f'"{name}" is no device of the catalog{nearest(name, devices)}')
+        raise LookupError(f"{shown(name)} is no device of the catalog{nearest(name, devices)}")
     kernels = fields.get("kernels")
     if not isinstance(kernels, dict) or "like" not in kernels:
         return kernels
@@ -134,7 +136,10 @@ def _kernels(name: str, devices: Mapping[str, Fields | None], behind: tuple[str,
         raise LookupError(f"{' is like '.join([*behind, name])}: one of them needs a table of its own")
     other = str(kernels["like"])
     table = _kernels(other, devices, (*behind, name))
-    return combined(table or {}, {"like": other} | {k: v for k, v in kernels.items() if k != "like"})
+    return combined(
+        table if isinstance(table, dict) else {},
+        {"like": other} | {k: v for k, v in kernels.items() if k != "like"},
+    )
 
 
 def _filled(device: Device) -> Device:

@@ -9,6 +9,7 @@ from solver.catalog.files import OWN_SOURCE, nearest
 from solver.catalog.offers import OfferingRow, Provider
 from solver.catalog.records import Device, Framework, Link, Machine, Offering, Operations
 from solver.errors import Fault, InputError
+from solver.units import shown
 
 STALE_DAYS = 300  # a price older than this is told
 
@@ -56,7 +57,7 @@ class Catalog:
         """The catalog with the user's own machines among the offerings. Raises InputError."""
         items = list(hardware)
         faults = [
-            fault for index, item in enumerate(items) for fault in self._faults(item, f"hardware.{index}")
+            fault for index, item in enumerate(items) for fault in self._faults(item, f"hardware[{index}]")
         ]
         if faults:
             raise InputError(file, faults)
@@ -69,11 +70,13 @@ class Catalog:
         machine = self.machines.get(item.machine)
         if machine is None:
             known = nearest(item.machine, self.machines)
-            return [Fault(f"{field}.machine", f'"{item.machine}" is no machine of the catalog{known}')]
+            return [Fault(f"{field}.machine", f"{shown(item.machine)} is no machine of the catalog{known}")]
         fabrics = [name for name, link in self.fabrics.items() if link.scope == "inter-node"]
         link = self.fabric(item.fabric) if item.fabric else None
         if item.fabric and (link is None or link.scope != "inter-node"):
-            return [Fault(f"{field}.fabric", f'"{item.fabric}" is no fabric{nearest(item.fabric, fabrics)}')]
+            return [
+                Fault(f"{field}.fabric", f"{shown(item.fabric)} is no fabric{nearest(item.fabric, fabrics)}")
+            ]
         if item.count > 1 and not (item.fabric or machine.default_fabric):
             sentence = (
                 f"{item.machine} has no usual fabric; state what joins the {item.count}, e.g. {fabrics[0]}"

@@ -8,6 +8,7 @@ from solver.catalog.catalog import Catalog
 from solver.catalog.files import OWN_SOURCE, nearest
 from solver.catalog.offers import OfferingRow, machines_of
 from solver.catalog.records import Device, Fact, Machine
+from solver.units import shown
 
 GIB_OVER_GB = 1024**3 / 1000**3
 # The most that a dense peak can be of the 16-bit (nvfp4: of the fp8) dense peak; more is the sparse figure.
@@ -58,13 +59,13 @@ def _machine(catalog: Catalog, machine: Machine) -> Iterator[Finding]:
 
 def _references(catalog: Catalog, machine: Machine) -> Iterator[tuple[str, str]]:
     if machine.device not in catalog.devices:
-        yield "device", f'"{machine.device}" is no device{nearest(machine.device, catalog.devices)}'
+        yield "device", f"{shown(machine.device)} is no device{nearest(machine.device, catalog.devices)}"
     for field, name, scope in (
         ("scale_up", machine.scale_up, "scale-up"),
         ("default_fabric", machine.default_fabric, "inter-node"),
     ):
         if name is not None and not _joins(catalog, name, scope):
-            yield field, f'"{name}" is no {scope} link{nearest(name, _links(catalog, scope))}'
+            yield field, f"{shown(name)} is no {scope} link{nearest(name, _links(catalog, scope))}"
 
 
 def _joins(catalog: Catalog, name: str, scope: str) -> bool:
@@ -89,14 +90,14 @@ def _shape(machine: Machine) -> Iterator[tuple[str, str]]:
 
 def _row(catalog: Catalog, row: OfferingRow) -> Iterator[Finding]:
     if not machines_of(row, catalog.machines):
-        message = f'"{row.machine}" is no machine{nearest(row.machine, catalog.machines)}'
+        message = f"{shown(row.machine)} is no machine{nearest(row.machine, catalog.machines)}"
         yield Finding("offerings", row.id, "machine", message)
     if row.fabric is not None and not _joins(catalog, row.fabric, "inter-node"):
-        message = f'"{row.fabric}" is no fabric{nearest(row.fabric, _links(catalog, "inter-node"))}'
+        message = f"{shown(row.fabric)} is no fabric{nearest(row.fabric, _links(catalog, 'inter-node'))}"
         yield Finding("offerings", row.id, "fabric", message)
     if row.unit in ("machine", "device") and row.provider not in catalog.providers and not row.max_devices:
         message = (
-            f'"{row.provider}" is no provider of the catalog, so state how many devices it rents to one job'
+            f"{shown(row.provider)} is no provider of the catalog: state how many devices it rents to one job"
         )
         yield Finding("offerings", row.id, "max_devices", message)
 

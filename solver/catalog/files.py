@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from solver.errors import Fault, InputError
+from solver.units import shown
 
 KINDS = (
     "devices",
@@ -41,11 +42,16 @@ class _Loader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoa
     """Safe; refuses duplicate keys; leaves dates as text."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Fields:  # noqa: FBT001, FBT002 (yaml's own shape)
-        mapping: Fields = super().construct_mapping(node, deep=deep)
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        if odd := [name for name in mapping if not isinstance(name, str)]:
+            told = f"{shown(odd[0])} is not a field name; put it in quotes"
+            raise yaml.constructor.ConstructorError(None, None, told, node.start_mark)
         if len(mapping) != len(node.value):
             names = [key.value for key, _ in node.value]
             twice = next(name for name in names if names.count(name) > 1)
-            raise yaml.constructor.ConstructorError(None, None, f'"{twice}" stands twice', node.start_mark)
+            raise yaml.constructor.ConstructorError(
+                None, None, f"{shown(twice)} stands twice", node.start_mark
+            )
         return mapping
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from solver.catalog.records import (
     Fact,
     Machine,
     Offering,
+    Positive,
     Price,
     Pricing,
     Record,
@@ -24,7 +25,7 @@ from solver.catalog.records import (
 class Terms(Record):
     """What a provider allows under a pricing kind."""
 
-    max_days: float | None = None
+    max_days: Annotated[float, Positive] | None = None
     max_machines: Count | None = None
 
 
@@ -60,7 +61,7 @@ class OfferingRow(Fact):
     flex_start: Price | None = None
     community: Price | None = None
     max_devices: Count | None = None
-    max_days: float | None = None
+    max_days: Annotated[float, Positive] | None = None
     price_basis: Literal["read", "derived", "memory", "none"] = "read"
     capex: Usd | None = None
     power: Watts | None = None

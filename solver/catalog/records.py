@@ -3,7 +3,7 @@
 import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from solver import units
 
@@ -13,8 +13,10 @@ FlopsPerS = Annotated[float, BeforeValidator(units.flops_per_s)]
 Seconds = Annotated[float, BeforeValidator(units.seconds)]
 Usd = Annotated[float, BeforeValidator(units.usd)]
 Watts = Annotated[float, BeforeValidator(units.watts)]
+Positive = Field(gt=0, allow_inf_nan=False)
 Share = Annotated[float, Field(gt=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
+PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8")
 Pricing = Literal[
     "on-demand", "spot", "committed-1y", "committed-3y", "capacity-block", "flex-start", "community", "owned"
 ]
@@ -29,7 +31,7 @@ def day(value: object) -> str:
     except ValueError:
         parts = []
     if len(parts) not in (1, 2, 3) or len(parts[0]) != 4:
-        raise ValueError(f'"{text[:40]}" is not a date; write e.g. 2026-12-01, 2026-12 or 2026')
+        raise ValueError(f"{units.shown(text)} is not a date; write e.g. 2026-12-01, 2026-12 or 2026")
     return text
 
 
@@ -111,19 +113,26 @@ class Device(Fact):
     architecture: str
     kind: Literal["gpu", "tpu", "asic"]
     launch_year: int
-    peak: dict[str, FlopsPerS]
+    peak: dict[str, Annotated[FlopsPerS, Positive]] = Field(min_length=1)
     """Dense peak by precision, never the sparse figure of the sheet."""
-    memory: Bytes
+    memory: Bytes = Positive
     """As marketed (vendors print GB and mean GiB)."""
-    usable_memory: Bytes
+    usable_memory: Bytes = Positive
     """What the runtime reports as total (the driver's tool counts its own reserve on top)."""
-    memory_bandwidth: BytesPerS
+    memory_bandwidth: BytesPerS = Positive
     ranks: Count = 1
     """Software ranks a device (2 on Trainium 1, TPU v7, MI250X)."""
-    host_link: BytesPerS
+    host_link: BytesPerS = Positive
     """One-way bandwidth to the host, of the data sheet."""
-    tdp: Watts
+    tdp: Watts = Positive
     kernels: Kernels
+
+    @field_validator("peak", mode="after")
+    @classmethod
+    def _known(cls, peak: dict[str, float]) -> dict[str, float]:
+        for name in peak.keys() - set(PRECISIONS):
+            raise ValueError(f"{units.shown(name)} is no precision; there are {', '.join(PRECISIONS)}")
+        return peak
 
 
 class Link(Fact):
@@ -134,7 +143,7 @@ class Link(Fact):
     technology: str
     topology: Literal["switch", "mesh", "torus", "host", "none"] = "switch"
     """switch: any pair at full rate; mesh: a link a pair; torus: neighbours only; host: through the CPU."""
-    bandwidth: BytesPerS
+    bandwidth: BytesPerS = Positive
     """One way; of a device (all its links) for a scale-up link, of a host (all its NICs) for a fabric."""
     nics: Count = 1
     """Network cards a host (fabric)."""
@@ -168,7 +177,7 @@ class Machine(Fact):
     """By edge of the torus: closed to a ring."""
     default_fabric: str | None = None
     host_memory: Bytes = 0.0
-    power: Watts
+    power: Watts = Positive
     """At the wall, of the whole machine under load."""
     max_machines: int = 0
     """Most machines that one job can join (0: no limit of the machine's own)."""
