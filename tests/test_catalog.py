@@ -139,6 +139,7 @@ FAULTS = {
         ("kernels: {attention_forward: 1.2}", "kernels.attention_forward: 1.2 is not taken"),
     ],
     "devices/mine.yaml": [("tdp: 1 W", "peak: is missing; state it"), ("null", "no such record to remove")],
+    "prices.csv": [("id,spot", "prices.csv: stands outside the folders of records; move it into")],
     "device/x.yaml": [("tdp: 1 W", 'device: no such kind of record; did you mean "devices"?')],
     "machines/m.yaml": [
         ("records: [1]", "`records` must be a mapping from id to fields"),

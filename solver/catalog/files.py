@@ -31,6 +31,7 @@ KINDS = (
 BESIDE = ("runs",)  # folders that a catalog may hold and this room does not read
 OWN_SOURCE = "user"  # of an overlay's records that name none
 LIST_COLUMN = "source"  # the one CSV column that holds a list, its items parted by ";"
+SUFFIXES = (".yaml", ".yml", ".csv")
 MOST_BYTES = 8_000_000
 DEEPEST = 32
 
@@ -92,20 +93,24 @@ def texts(folder: Path) -> Texts:
 
 
 def _inside(folder: Path) -> list[Path]:
-    suffixes = (".yaml", ".yml", ".csv")
-    return sorted(path for path in folder.iterdir() if path.suffix in suffixes) if folder.is_dir() else []
+    return sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES) if folder.is_dir() else []
 
 
 def strangers(folder: Path) -> list[Fault]:
-    """Folders whose name is no kind of record: a slip that would otherwise be silent."""
-    names = [
-        path.name for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith(".")
-    ]
-    return [
-        Fault(name, f"no such kind of record{nearest(name, KINDS)}")
-        for name in names
-        if name not in KINDS and name not in BESIDE
-    ]
+    """Folders and files that would not be read: a slip that would otherwise be silent."""
+    return [fault for path in sorted(folder.iterdir()) if (fault := _stranger(path))]
+
+
+def _stranger(path: Path) -> Fault | None:
+    if path.name.startswith((".", "README")) or path.name in (*KINDS, *BESIDE):
+        return None
+    if path.is_dir():
+        return Fault(path.name, f"no such kind of record{nearest(path.name, KINDS)}")
+    if path.suffix in SUFFIXES and not (path.stem in KINDS and path.suffix == ".yaml"):
+        return Fault(
+            path.name, "stands outside the folders of records; move it into devices/, offerings/, ..."
+        )
+    return None
 
 
 def nearest(name: str, known: Any) -> str:
