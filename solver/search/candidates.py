@@ -1,0 +1,264 @@
+"""From a question to priced candidates: the fastest layouts of every count on every pool of machines.
+
+For one offering and one count, cost, energy and power grow with the step time alone; so of all layouts of a
+count only the fastest can matter to any limit or objective. Pools are visited in the order of a lower bound
+of what they can cost, and left out once the bound exceeds what has been found.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from solver.catalog.records import Offering
+from solver.estimate import Job, Pool, Space, case_of, rules_of, run_of, setting_of
+from solver.layout import RECOMPUTE, Bools, Ints
+from solver.physics.compute import ends_s, mean_layer
+from solver.physics.hardware import Floats
+from solver.physics.layer import layer_time
+from solver.pricing import HOUR_S, cost_parts, energy_wh
+from solver.question import Question
+from solver.search.space import SMALL, Frame, layouts_of
+
+ROUNDING = 1e-12  # what float64 sums in another order may differ by, relative
+SLACK = 1.25  # rows beyond a limit by up to this are kept: near misses, so that limits bind in the model
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """R rows. offering: index into the explorer's offerings; pool, layout: which layout of which pool. Each
+    (R,)
+    """
+
+    offering: Ints
+    pool: Ints
+    layout: Ints
+    devices: Ints
+    machines: Ints
+    step_s: Floats
+    wall_clock_s: Floats
+    cost_usd: Floats
+    energy_wh: Floats
+    power_w: Floats
+
+    def __len__(self) -> int:
+        return len(self.offering)
+
+    def take(self, index: Ints) -> Self:
+        return type(self)(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
+
+    @classmethod
+    def joined(cls, tables: list[Self]) -> Self:
+        return cls(**{f.name: np.concatenate([getattr(t, f.name) for t in tables]) for f in fields(cls)})
+
+
+class Market(NamedTuple):
+    """Offerings of one machine on one fabric: the same physics at different prices."""
+
+    offerings: tuple[int, ...]
+    pool: Pool
+
+
+@dataclass
+class Counters:
+    """Legal layouts on pools, and those that a bound excluded."""
+
+    configurations: int = 0
+    excluded: int = 0
+
+
+class Timed(NamedTuple):
+    """The fastest layouts of a pool: index into its space, devices, step time. (M,)"""
+
+    layout: Ints
+    devices: Ints
+    step_s: Floats
+
+
+@dataclass
+class Explorer:
+    """The search's view of a question: its markets, the layouts of each, what has been timed so far.
+
+    most_devices: counts beyond are not looked at; kept: layouts kept for each count.
+    """
+
+    question: Question
+    offerings: tuple[Offering, ...]
+    most_devices: int
+    kept: int = 1
+    pinned: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    counters: Counters = field(default_factory=Counters)
+    spaces: dict[tuple[Frame, str, str], Space] = field(default_factory=dict)
+
+    @property
+    def job(self) -> Job:
+        return self.question.job
+
+    @cached_property
+    def markets(self) -> list[Market]:
+        """Every pool with an offering, in the order of the catalog."""
+        classes: dict[tuple[str, str | None], list[int]] = {}
+        for index, offering in enumerate(self.offerings):
+            classes.setdefault((offering.machine, offering.fabric), []).append(index)
+        return [
+            Market(tuple(members), pool)
+            for members in classes.values()
+            for pool in self.question.pools(self.offerings[members[0]])
+        ]
+
+    def most_ranks(self, market: Market) -> int:
+        """Of the largest job that the market's offerings and the limits allow."""
+        pool = market.pool
+        largest = max(self.offerings[i].max_devices for i in market.offerings)
+        alone = largest <= pool.machine.devices
+        return (
+            min(pool.machine.devices if alone else self.most_devices, self.most_devices) * pool.device.ranks
+        )
+
+    def space(self, market: Market) -> Space:
+        """The legal layouts of a market; shared by all of the same geometry."""
+        pool = market.pool
+        frame = Frame(
+            case_of(self.job, pool.framework, pool.precision, pool.block_ranks),
+            rules_of(pool.framework),
+            pool.domain_ranks,
+            self.most_ranks(market),
+            recomputable(pool),
+            self.job.architecture.total_parameters < SMALL,
+            self.pinned,
+        )
+        key = (frame, pool.framework.id, pool.precision)
+        if key not in self.spaces:
+            setting = setting_of(self.job, pool.framework, pool.precision)
+            self.spaces[key] = Space.of(setting, layouts_of(frame))
+        return self.spaces[key]
+
+    def skip(self, market: Market) -> None:
+        """Counts the layouts of a market that a bound excludes."""
+        layouts = len(self.space(market).layouts)
+        self.counters.configurations += layouts
+        self.counters.excluded += layouts
+
+    def fastest(self, market: Market, worth: "Worth") -> Timed:
+        """The fastest layouts of each count that fit in memory and may be worth it."""
+        pool, space = market.pool, self.space(market)
+        self.counters.configurations += len(space.layouts)
+        devices = space.layouts.ranks // pool.device.ranks
+        fits = np.flatnonzero(space.memory.peak <= pool.rank.usable_bytes)
+        if len(fits) == 0:
+            return Timed(fits, fits, np.zeros(0))
+        part = space.take(fits)
+        cost = space.layer_cost(pool)
+        floor = part.step(pool, cost).floor_s * (1 - ROUNDING)
+        able = worth.able(floor, devices[fits])
+        self.counters.excluded += len(fits) - int(able.sum())
+        chosen = np.flatnonzero(able)
+        timed = Timed(fits[chosen], devices[fits][chosen], floor[chosen])
+        return self._timed(lambda rows: space.take(rows).step(pool, cost).step_s, timed)
+
+    def _timed(self, times_of: Callable[[Ints], Floats], floors: Timed) -> Timed:
+        """Exact times of the rows that can be among the `kept` fastest of their count; floors: their bounds."""
+
+        def exact(rows: Ints) -> Floats:
+            return times_of(floors.layout[rows])
+
+        first = leaders(floors.devices, floors.step_s, self.kept)
+        tried = exact(first)
+        counts, place = np.unique(floors.devices, return_inverse=True)
+        ceiling = np.zeros(len(counts))
+        np.maximum.at(ceiling, place[first], tried)
+        full = np.bincount(place[first], minlength=len(counts)) >= self.kept
+        rows = np.flatnonzero((floors.step_s <= ceiling[place]) | ~full[place])
+        self.counters.excluded += len(place) - len(rows)
+        times = exact(rows)
+        best = leaders(floors.devices[rows], times, self.kept)
+        best = best[np.isfinite(times[best])]
+        return Timed(floors.layout[rows][best], floors.devices[rows][best], times[best])
+
+    def priced(self, number: int, market: Market, timed: Timed) -> Candidates:
+        """The timed layouts of market `number` at each of its offerings' prices."""
+        tables = [self._at(index, number, market, timed) for index in market.offerings]
+        return Candidates.joined(tables)
+
+    def _at(self, index: int, number: int, market: Market, timed: Timed) -> Candidates:
+        offering, machine = self.offerings[index], market.pool.machine
+        keep = np.flatnonzero(timed.devices <= offering.max_devices)
+        devices, step_s = timed.devices[keep], timed.step_s[keep]
+        machines = -(-devices // machine.devices)
+        run = run_of(self.job, step_s, devices, machine, spot=offering.pricing == "spot")
+        wall = run.wall_clock_s
+        table = Candidates(
+            offering=np.full(len(keep), index),
+            pool=np.full(len(keep), number),
+            layout=timed.layout[keep],
+            devices=devices,
+            machines=machines,
+            step_s=step_s,
+            wall_clock_s=wall,
+            cost_usd=sum(cost_parts(self.job, offering, machines, wall).values(), np.zeros(len(keep))),
+            energy_wh=energy_wh(self.job, machine.power, machines, wall),
+            power_w=machine.power * machines.astype(np.float64),
+        )
+        allowed = wall <= (offering.max_days or np.inf) * 24 * HOUR_S
+        return table.take(np.flatnonzero(allowed))
+
+
+class Cap(NamedTuple):
+    """A ceiling on what a run takes: seconds x (per_s + per_device_s x devices) <= most."""
+
+    per_s: float
+    per_device_s: float
+    most: float
+
+    def admits(self, seconds: Floats, devices: Ints) -> Bools:
+        """Rows whose lower bounds stay below. (N,)"""
+        return seconds * (self.per_s + self.per_device_s * devices) <= self.most
+
+
+class Worth(NamedTuple):
+    """What a row must not exceed to matter to the limits and to what has been found."""
+
+    steps: int
+    caps: tuple[Cap, ...]
+
+    def able(self, floor_s: Floats, devices: Ints) -> Bools:
+        """Rows whose lower bounds stay below every cap. (N,)"""
+        admitted = np.ones(len(devices), np.bool_)
+        for cap in self.caps:
+            admitted &= cap.admits(floor_s * self.steps, devices)
+        return admitted
+
+
+def recomputable(pool: Pool) -> tuple[str, ...]:
+    """Words of recompute that can pay. why: with flash attention the core keeps nothing, so redoing it saves
+    none.
+    """
+    return tuple(
+        w for w in RECOMPUTE if pool.framework.recompute.get(w, "core_attention") != "core_attention"
+    )
+
+
+def leaders(group: Ints, value: Floats, most: int) -> Ints:
+    """Indices of the `most` smallest values of each group; of equals the first. Ordered by group, then value."""
+    order = np.lexsort((np.arange(len(value)), value, group))
+    sorted_group = group[order]
+    starts = np.flatnonzero(np.r_[True, sorted_group[1:] != sorted_group[:-1]]) if len(order) else order
+    position = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
+    return order[position < most]
+
+
+def floor_device_s(job: Job, pool: Pool, space: Space) -> float:
+    """A lower bound of rank-seconds of a step on a pool, whatever the layout: compute alone. [s]
+
+    For every way to cut a layer: tp cp (batch / micro_batch) (layers x layer + tables); no stage, replica or
+    bubble can lower it, as the pace of a pipeline is at least the mean of its stages.
+    """
+    ways, setting = space.cuts.ways, space.setting
+    passes = mean_layer(job.architecture, ways, pool.rank, setting.work)
+    layer = layer_time(passes, ways.recompute, setting.framework).total
+    embedding, loss = ends_s(job.architecture, ways, pool.rank, setting.work)
+    micro_batches = job.global_batch / ways.micro_batch
+    total = ways.tp * ways.cp * micro_batches * (job.architecture.layers * layer + embedding + loss)
+    return float(np.min(total))

@@ -1,0 +1,144 @@
+"""The exhaustive part of the search: every market, in the order of its lower bound, until none can matter."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from solver.catalog.records import Offering
+from solver.physics.hardware import Floats
+from solver.pricing import HOUR_S
+from solver.question import Question
+from solver.search.candidates import SLACK, Candidates, Cap, Explorer, Market, Worth, floor_device_s
+from solver.search.limits import Limit, violated
+
+OBJECTIVES = {"cost": "cost_usd", "time": "wall_clock_s", "energy": "energy_wh"}  # -> quantity of Candidates
+
+
+class Goal(NamedTuple):
+    """What is sought: the `top` best by `objective` within the limits, no two of one `distinct` key."""
+
+    objective: str
+    limits: list[Limit]
+    top: int
+    distinct: str
+
+    @property
+    def quantity(self) -> str:
+        return OBJECTIVES[self.objective]
+
+
+def offering_key(offering: Offering) -> tuple[str, str, str, str]:
+    """What makes two offerings the same but for the region."""
+    return (offering.provider, offering.instance, offering.fabric or "", offering.pricing)
+
+
+def cheapest_regions(question: Question) -> tuple[tuple[Offering, ...], dict[str, list[str]]]:
+    """The offerings to look at, one for each price list, and by their id the other regions that have it.
+
+    why: a dearer region of the same offering with no more machines is never better in anything.
+    """
+    groups: dict[tuple[object, ...], list[Offering]] = {}
+    for offering in question.offerings:
+        alike = (*offering_key(offering), offering.machine, offering.max_devices, offering.max_days)
+        groups.setdefault(alike, []).append(offering)
+    ordered = [sorted(group, key=lambda o: (o.usd_per_hour, o.id)) for group in groups.values()]
+    return tuple(group[0] for group in ordered), {g[0].id: [o.region for o in g[1:]] for g in ordered}
+
+
+def ranked(table: Candidates, offerings: tuple[Offering, ...], quantity: str) -> Candidates:
+    """Rows in the order of preference: objective, then cost, time, energy, devices, ids."""
+    names = np.array([o.id for o in offerings], dtype=np.str_)
+    place = np.argsort(np.argsort(names, kind="stable"), kind="stable")
+    keys = (
+        table.layout,
+        table.pool,
+        place[table.offering],
+        table.devices,
+        table.energy_wh,
+        table.wall_clock_s,
+        table.cost_usd,
+        getattr(table, quantity),
+    )
+    return table.take(np.lexsort(keys))
+
+
+@dataclass
+class Best:
+    """The best value found under each distinct key; the bound that a newcomer must beat."""
+
+    top: int
+    values: dict[object, float]
+
+    def add(self, keys: Iterable[object], values: Floats) -> None:
+        for key, value in zip(keys, values.tolist(), strict=True):
+            if value < self.values.get(key, np.inf):
+                self.values[key] = value
+
+    @property
+    def ceiling(self) -> float:
+        """The top-th best value; infinite while there are fewer."""
+        found = sorted(self.values.values())
+        return found[self.top - 1] if len(found) >= self.top else np.inf
+
+
+def explore(explorer: Explorer, goal: Goal) -> Candidates:
+    """Every candidate that can be among the answer, priced. The rest is excluded by a bound, and counted."""
+    floors = [floor_of(explorer, market, goal) for market in explorer.markets]
+    best = Best(goal.top, {})
+    tables = []
+    for number in sorted(range(len(floors)), key=lambda n: (floors[n], n)):
+        market = explorer.markets[number]
+        if floors[number] > best.ceiling:
+            explorer.skip(market)
+            continue
+        timed = explorer.fastest(market, worth(explorer, market, goal, best.ceiling))
+        table = explorer.priced(number, market, timed)
+        fine = table.take(np.flatnonzero(violated(table, goal.limits) == 0))
+        best.add(distinct_keys(explorer, fine, goal.distinct), getattr(fine, goal.quantity))
+        tables.append(table)
+    return ranked(Candidates.joined(tables), explorer.offerings, goal.quantity)
+
+
+def floor_of(explorer: Explorer, market: Market, goal: Goal) -> float:
+    """A lower bound of the objective on a market, whatever layout, count and offering."""
+    space = explorer.space(market)
+    if len(space.layouts) == 0:
+        return np.inf
+    rank_s = floor_device_s(explorer.job, market.pool, space) * explorer.job.steps
+    if goal.objective == "time":
+        return rank_s / int(space.layouts.ranks.max())
+    return rank_s * _per_device_s(explorer, market, goal.objective) / market.pool.device.ranks
+
+
+def _per_device_s(explorer: Explorer, market: Market, objective: str) -> float:
+    """The least that a device-second adds to the objective: its cheapest rent, or its machine's energy."""
+    machine = market.pool.machine
+    if objective == "energy":
+        return machine.power / machine.devices * explorer.job.operations.pue / HOUR_S
+    return min(explorer.offerings[i].usd_per_hour for i in market.offerings) / machine.devices / HOUR_S
+
+
+def worth(explorer: Explorer, market: Market, goal: Goal, ceiling: float) -> Worth:
+    """What a row of a market must stay below: the ceiling found so far, and each limit with some slack."""
+    bounds = {limit.quantity: SLACK * limit.bound for limit in goal.limits if not limit.least}
+    bounds[goal.quantity] = min(bounds.get(goal.quantity, np.inf), ceiling)
+    caps = [
+        Cap(0.0, _per_device_s(explorer, market, name), bounds[quantity])
+        for name, quantity in OBJECTIVES.items()
+        if name != "time" and quantity in bounds
+    ]
+    if "wall_clock_s" in bounds:
+        caps.append(Cap(1.0, 0.0, bounds["wall_clock_s"]))
+    return Worth(explorer.job.steps, tuple(caps))
+
+
+def distinct_keys(explorer: Explorer, table: Candidates, distinct: str) -> list[object]:
+    """What two plans must not share: device, offering but for its region, or everything."""
+    offerings = [explorer.offerings[i] for i in table.offering]
+    if distinct == "device":
+        return [explorer.question.machine(o).device for o in offerings]
+    if distinct == "offering":
+        return [offering_key(o) for o in offerings]
+    return list(zip(table.offering.tolist(), table.pool.tolist(), table.layout.tolist(), strict=True))

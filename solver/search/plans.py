@@ -1,0 +1,142 @@
+"""From chosen rows to plans: the words, the numbers, the bottleneck, and why a plan is not the first."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from solver.plan import Cost, Energy, Interconnect, Layout, Plan
+from solver.present import layout_words, memory_use, time_of
+from solver.pricing import HOUR_S, cost_parts
+from solver.search.candidates import Candidates, Explorer
+from solver.search.explore import Goal
+
+COMMUNICATION = (
+    "tensor_parallel",
+    "context_parallel",
+    "expert_parallel",
+    "pipeline_parallel",
+    "data_parallel",
+)
+WAITING = ("pipeline_bubble", "launch", "overhead")
+
+
+class Seat(NamedTuple):
+    """Where plans are told from. also_in: by offering, the other regions that have it."""
+
+    explorer: Explorer
+    also_in: dict[str, list[str]]
+
+
+def plans_of(seat: Seat, table: Candidates, goal: Goal) -> list[Plan]:
+    """A plan for each row, in order."""
+    plans: list[Plan] = []
+    for row in range(len(table)):
+        plan = plan_of(seat, table, row)
+        reason = why_not_first(plan, plans[0], goal.objective) if plans else None
+        plans.append(plan.model_copy(update={"why_not_first": reason}))
+    return plans
+
+
+def plan_of(seat: Seat, table: Candidates, row: int) -> Plan:
+    """One row, told whole."""
+    explorer = seat.explorer
+    offering = explorer.offerings[int(table.offering[row])]
+    market = explorer.markets[int(table.pool[row])]
+    pool, devices, machines = market.pool, int(table.devices[row]), int(table.machines[row])
+    space = explorer.space(market).take(table.layout[row : row + 1])
+    step = space.step(pool, space.layer_cost(pool))
+    wall = table.wall_clock_s[row : row + 1]
+    parts = cost_parts(explorer.job, offering, np.array([machines]), wall)
+    duration = time_of(explorer.job, pool, step, (0, devices, offering.pricing == "spot"))
+    return Plan(
+        rank=row + 1,
+        provider=offering.provider,
+        machine=pool.machine.id,
+        instance=offering.instance,
+        region=offering.region,
+        also_in=seat.also_in[offering.id],
+        pricing=offering.pricing,
+        device=pool.device.id,
+        machines=machines,
+        devices=devices,
+        devices_paid=machines * pool.machine.devices,
+        ranks=devices * pool.device.ranks,
+        framework=pool.framework.id,
+        interconnect=Interconnect(scale_up=pool.link.id, scale_out=pool.fabric.id if pool.fabric else None),
+        layout=Layout(**layout_words(space, pool, 0)),
+        time=duration,
+        memory=memory_use(space, pool, 0),
+        cost=Cost(
+            total_usd=float(table.cost_usd[row]),
+            per_hour_usd=float(table.cost_usd[row]) / float(wall[0]) * HOUR_S,
+            parts={name: float(value[0]) for name, value in parts.items()},
+        ),
+        energy=Energy(mwh=float(table.energy_wh[row]) / 1e6),
+        power_kw=float(table.power_w[row]) / 1e3,
+        price_date=offering.date,
+        bottleneck=bottleneck(duration.parts, pool.machine.devices < devices),
+        why_not_first=None,
+    )
+
+
+def bottleneck(parts: dict[str, float], joined: bool) -> str:
+    """What the step is spent on most, in words."""
+    total = sum(parts.values())
+    share = {name: value / total for name, value in parts.items()}
+    grouped = {
+        "compute": share["matmul"] + share["attention"],
+        "memory bandwidth": share["elementwise"] + share["optimizer"],
+        "recomputation": share["recompute"],
+        "network" if joined else "links": sum(share[name] for name in COMMUNICATION),
+        "waiting": sum(share[name] for name in WAITING),
+        "embedding and loss": share["embedding_and_loss"],
+    }
+    first, second = sorted(grouped, key=lambda name: -grouped[name])[:2]
+    return f"{first} ({grouped[first]:.0%} of the step), then {second} ({grouped[second]:.0%})"
+
+
+def why_not_first(plan: Plan, best: Plan, objective: str) -> str:
+    """The cause of the difference to the first plan, computed: the hour's price, the speed, what it takes of
+    power.
+    """
+    values = {
+        "cost": (plan.cost.total_usd, best.cost.total_usd),
+        "time": (plan.time.days, best.time.days),
+        "energy": (plan.energy.mwh, best.energy.mwh),
+    }
+    mine, first = values[objective]
+    if mine == first:
+        return "equal in the objective; placed after it by cost, time, energy, devices and name"
+    more = mine / max(first, 1e-12) - 1
+    band = best.time.high_days / best.time.days - 1
+    tie = "; a tie within the error band" if more < band else ""
+    return f"{_amount(objective)} {more:+.1%}: {_causes(plan, best, objective)}{tie}"
+
+
+def _amount(objective: str) -> str:
+    return {"cost": "cost", "time": "days", "energy": "energy"}[objective]
+
+
+def _causes(plan: Plan, best: Plan, objective: str) -> str:
+    """Price of a device-hour and device-hours needed; for time and energy: count, speed and power of a
+    device.
+    """
+    hours = plan.devices_paid * plan.time.days / (best.devices_paid * best.time.days)
+    if objective == "time":
+        count, speed = _ratio(plan.devices, best.devices), _speed(plan, best)
+        return f"{count:+.0%} devices, each {speed:+.0%} as fast"
+    if objective == "energy":
+        power = plan.power_kw / plan.devices_paid / (best.power_kw / best.devices_paid) - 1
+        return f"a device draws {power:+.0%} power, device-hours {hours - 1:+.0%}"
+    mine, first = (p.cost.parts["accelerators"] / (p.devices_paid * p.time.days * 24) for p in (plan, best))
+    if first == 0:
+        return "the first is paid for already"
+    return f"a device-hour is {mine:.2f} against {first:.2f} USD ({mine / first - 1:+.0%}), device-hours {hours - 1:+.0%}"
+
+
+def _ratio(mine: float, first: float) -> float:
+    return mine / first - 1
+
+
+def _speed(plan: Plan, best: Plan) -> float:
+    return _ratio(plan.time.tokens_per_s_per_device, best.time.tokens_per_s_per_device)

@@ -1,0 +1,68 @@
+"""What an answer says beside its plans: the proof, and warnings."""
+
+from solver.catalog import STALE_DAYS, age_days
+from solver.plan import Plan
+from solver.question import Question
+from solver.search.candidates import Explorer
+from solver.search.explore import Goal
+from solver.search.rank import Choice
+
+LARGE_RENT = 512  # devices on demand of one provider beyond which nobody gets them by a click
+CHEAPER = {"spot", "committed-1y", "committed-3y", "capacity-block", "flex-start", "community"}
+
+
+def proof(explorer: Explorer, goal: Goal, choice: Choice) -> list[str]:
+    """What is proved by what."""
+    counters = explorer.counters
+    evaluated = counters.configurations - counters.excluded
+    verdicts = [verdict.status for verdict in choice.verdicts]
+    told = (
+        f"CP-SAT proved each of the {len(verdicts)} plans optimal over the {choice.handed} candidates handed to it"
+        if set(verdicts) == {"OPTIMAL"}
+        else f"CP-SAT over the {choice.handed} candidates handed to it: {', '.join(verdicts)}"
+    )
+    return [
+        f"exhaustion: {evaluated:,} of {counters.configurations:,} legal layouts on {len(explorer.markets)} pools of "
+        "machines were checked for memory and timed, or do not fit in memory",
+        f"bound: {counters.excluded:,} were excluded because a lower bound of their time or {goal.objective} exceeds "
+        "a limit or the last plan found, or another layout of the same count is faster",
+        "dominance: for one offering and count the fastest layout is best in cost, time, energy and power",
+        f"{told}; its choices equal those of the scan over all candidates",
+    ]
+
+
+def warnings(question: Question, explorer: Explorer, plans: list[Plan]) -> list[str]:
+    """What a buyer should know before signing."""
+    told: list[str] = []
+    for plan in plans:
+        if plan.pricing == "on-demand" and plan.devices_paid > LARGE_RENT:
+            told.append(
+                f"plan {plan.rank}: {plan.devices_paid:,} devices on demand from {plan.provider} are more than "
+                f"{LARGE_RENT}; ask for a quote"
+            )
+        if age_days(plan.price_date, question.catalog.date) > STALE_DAYS:
+            told.append(
+                f"plan {plan.rank}: its price is of {plan.price_date}, more than {STALE_DAYS} days old"
+            )
+        if plan.memory.fragile:
+            told.append(f"plan {plan.rank}: it leaves less than 5 % of the memory free and may not start")
+    return [*told, *_without_offering(question), *_other_pricing(question)]
+
+
+def _without_offering(question: Question) -> list[str]:
+    """Devices that the user names and nobody offers."""
+    offered = {question.device(o).id for o in question.offerings}
+    named = [d for d in question.problem.limits.devices if d in question.catalog.devices and d not in offered]
+    return [f"{device} has no offering with a price under the pricing kinds allowed" for device in named]
+
+
+def _other_pricing(question: Question) -> list[str]:
+    """Cheaper kinds of price that the limits leave out."""
+    allowed = set(question.problem.limits.pricing)
+    machines = {o.machine for o in question.offerings}
+    left = {o.pricing for o in question.catalog.offerings if o.machine in machines} & CHEAPER - allowed
+    if not left:
+        return []
+    return [
+        f"limits.pricing leaves out {', '.join(sorted(left))}, which may be cheaper for those who can use them"
+    ]
