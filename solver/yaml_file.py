@@ -36,7 +36,7 @@ def read_bytes(path: Path, most: int) -> bytes:
         with path.open("rb") as file:
             data = file.read(most + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise InputError(shown(str(path)).strip('"'), [Fault("", _unreadable(path, error))]) from None
+        raise InputError(str(path), [Fault("", _unreadable(path, error))]) from None
     if len(data) > most:
         raise InputError(str(path), [Fault("", f"the file is larger than the {most:,} bytes that are read")])
     return data

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from solver.problem.batch import read_batch
 from solver.problem.quantities import Model
-from solver.problem.shape import Attention, ModelName, ModelPath
+from solver.problem.shape import Attention, InlineModel, ModelName, ModelPath
 from solver.units import shown
 
 if TYPE_CHECKING:
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 _DEFAULTS = {  # field -> sentence, told where the user left the field out
     "training.precision": "training.precision is not stated: bf16 is taken",
     "training.optimizer": "training.optimizer is not stated: adamw is taken",
+    "training.task": "training.task is not stated: pretraining of all parameters",
     "limits.pricing": "limits.pricing is not stated: on-demand and owned prices are considered",
     "objective": "objective is not stated: the cost is made least",
 }
+_SHAPE = ("kv_heads", "head_dim", "gated_mlp", "tied_embeddings", "positions", "attention")
 _UNITS = {  # field -> how a bare number is read
     "limits.deadline": "seconds",
     "limits.budget": "USD",
@@ -27,7 +29,29 @@ _UNITS = {  # field -> how a bare number is read
 
 def assumptions(problem: "Problem", given: dict[str, Any]) -> tuple[str, ...]:
     """A sentence for each, in the order of the file."""
-    return (*_of_training(problem, given), *_of_limits(problem, given), *_of_hardware(problem, given))
+    return (
+        *_of_shape(problem, given),
+        *_of_training(problem, given),
+        *_of_limits(problem, given),
+        *_of_hardware(problem, given),
+    )
+
+
+def _of_shape(problem: "Problem", given: dict[str, Any]) -> Iterator[str]:
+    if not isinstance(problem.model, InlineModel):
+        return
+    fields = (*_SHAPE, "expert_ffn") if problem.model.experts else _SHAPE
+    left_out = [name for name in fields if name not in given.get("model", {})]
+    if left_out:
+        taken = ", ".join(f"{name} {_told(getattr(problem.model, name))}" for name in left_out)
+        yield f"model: not stated, so taken: {taken}"
+
+
+def _told(value: object) -> str:
+    """A value of the file as it would be written there."""
+    if isinstance(value, bool):
+        return shown(value)
+    return value.kind if isinstance(value, Attention) else str(value)
 
 
 def _of_training(problem: "Problem", given: dict[str, Any]) -> Iterator[str]:
@@ -96,7 +120,7 @@ def _filled(value: object, text: Any) -> Any:
     if isinstance(value, Model):
         return text if text is not None and not isinstance(text, dict) else question(value, text)
     if isinstance(value, Attention):
-        return value.kind if text is None else text
+        return _told(value) if text is None else text
     if not isinstance(value, tuple) or isinstance(value, ModelName | ModelPath):
         return value if text is None else text
     texts = text if isinstance(text, list) else list(value) if text is None else [text]

@@ -186,6 +186,7 @@ class Problem(Model):
     objective: Objective = "cost"
     """What to make least: cost, time or energy."""
 
+    _source: str = PrivateAttr(default="problem")
     _given: dict[str, Any] = PrivateAttr(default_factory=dict)
     _assumptions: tuple[str, ...] = PrivateAttr(default=())
 
@@ -194,7 +195,13 @@ class Problem(Model):
         from solver.problem.assumed import assumptions
 
         self._given = (context or {}).get("given", {})
+        self._source = (context or {}).get("source", self._source)
         self._assumptions = assumptions(self, self._given)
+
+    @property
+    def source(self) -> str:
+        """What messages call the input: the path of its file."""
+        return self._source
 
     @property
     def given(self) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def _read(source: Source, overrides: Mapping[str, object], kind: type[File], cla
         faults += _override(given, str(field), plain(stated, name))
     faults += clashes(given)
     try:
-        result = kind.model_validate(given, context={"folder": folder, "given": given})
+        result = kind.model_validate(given, context={"folder": folder, "given": given, "source": name})
     except ValidationError as error:
         faults += faults_of(error, kind)
     else:

@@ -146,11 +146,18 @@ class Run(Model):
     catalog: Folder | None = None
     """Folder of records that overlay the catalog."""
 
+    _source: str = PrivateAttr(default="run")
     _given: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     def model_post_init(self, context: dict[str, Any] | None, /) -> None:
         """Keeps what the user wrote."""
         self._given = (context or {}).get("given", {})
+        self._source = (context or {}).get("source", self._source)
+
+    @property
+    def source(self) -> str:
+        """What messages call the input: the path of its file."""
+        return self._source
 
     @property
     def given(self) -> dict[str, Any]:
