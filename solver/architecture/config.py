@@ -93,6 +93,10 @@ class Config(NamedTuple):
             raise ArchitectureError(self.at(key), "is missing; it holds the fields of this part of the model")
         return Config(value, self.at(key))
 
+    def with_values(self, **values: object) -> "Config":
+        """The same config with some keys set (None: taken away)."""
+        return Config({**self.values, **values}, self.where)
+
     def _number(self, key: str, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
             raise ArchitectureError(self.at(key), f"{_shown(value)} is not a number")

@@ -54,7 +54,9 @@ def attention_flops_per_token(attention: Attention | None, sequence_length: floa
     """Forward: scores and context of every head over the mean span, and the indexer's score of every key."""
     if attention is None:
         return 0.0
-    core = 2.0 * attention.heads * (attention.qk_dim + attention.v_dim) * mean_span(attention, sequence_length)
+    core = (
+        2.0 * attention.heads * (attention.qk_dim + attention.v_dim) * mean_span(attention, sequence_length)
+    )
     index = 2.0 * attention.index_heads * attention.index_dim * sequence_length / 2
     return core + index
 

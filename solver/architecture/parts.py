@@ -261,6 +261,7 @@ class Experts:
     shared_ffn: int = 0
     shared_gate: bool = False
     shared_bias: bool = False
+    score_bias: bool = False
     latent: int = 0
 
 
@@ -283,7 +284,7 @@ def experts(spec: Experts) -> Part:
         Pointwise("dispatch", width, width, per_token=spec.per_token, routed=True),
         Pointwise("combine", width, width, per_token=spec.per_token, routed=True),
     )
-    part = _merge(Part((router, *around), passes), routed)
+    part = _merge(Part((router, *around), passes, spec.experts * spec.score_bias), routed)
     return _merge(part, _shared(spec)) if spec.shared_ffn else part
 
 

@@ -246,7 +246,8 @@ def _experts(config: Config, record: Decoder, moe: Moe, size: Sizes) -> Part:
             router_bias=moe.router_bias,
             shared_ffn=shared_width(config, moe, width),
             shared_gate=moe.shared_gate,
-            shared_bias=flag(config, moe.bias),
+            shared_bias=flag(config, moe.shared_bias) or flag(config, moe.bias),
+            score_bias=moe.score_bias,
         )
     )
 

@@ -13,6 +13,7 @@ class Moe:
 
     ffn          keys of an expert's width, the first that is given
     shared       width of the shared expert: a key of its own, a count of experts, or always one
+    score_bias   a trained offset of the routing score of each expert
     layers       which layers have experts
     default_step, default_first: values where the key is missing
     """
@@ -27,6 +28,8 @@ class Moe:
     shared_key: str = "n_shared_experts"
     shared_default: int = 0
     shared_gate: bool = False
+    shared_bias: Flag = False
+    score_bias: bool = False
     layers: Literal["all", "first_dense", "step", "interleave", "start"] = "all"
     default_first: int = 0
     default_step: int = 1
