@@ -1,7 +1,7 @@
 """Rows of the offerings table, and what they offer: one offering a machine and pricing kind with a price."""
 
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
+from fnmatch import filter as matching
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -110,7 +110,7 @@ def machines_of(row: OfferingRow, machines: Mapping[str, Machine]) -> list[Machi
     """The machine a row names, or every machine that its glob names where the price is of a device."""
     if row.unit != "device":
         return [machines[row.machine]] if row.machine in machines else []
-    return [machine for name, machine in machines.items() if fnmatchcase(name, row.machine)]
+    return [machines[name] for name in matching(machines, row.machine)]
 
 
 def _offering(
