@@ -19,6 +19,7 @@ from solver.physics.compute import Workload
 from solver.physics.hardware import NARROW, Floats, Network, Rank
 from solver.physics.layer import LayerCost, layer_cost
 from solver.physics.memory import ByteModel, LayerMemory, Memory, Setting, layer_memory
+from solver.physics.recompute import kinds_of
 from solver.physics.step import Step
 from solver.rules import GENERAL, Case
 
@@ -132,6 +133,7 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
             framework.master_bytes + framework.moment_bytes,
             framework.gathered_bytes,
         ),
+        kinds_of(framework.recompute),
     )
 
 

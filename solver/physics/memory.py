@@ -6,10 +6,10 @@ import numpy as np
 
 from solver.architecture.blocks import Architecture, Block, Matmul, Pointwise, Shard
 from solver.catalog.records import Framework
-from solver.layout import RECOMPUTE, Ints, Layouts, Stages
+from solver.layout import Ints, Layouts, Stages
 from solver.physics.compute import Workload, tokens
 from solver.physics.hardware import Floats, Number
-from solver.physics.recompute import KINDS
+from solver.physics.recompute import Recompute
 
 PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "gathered", "context", "fragmentation")
 
@@ -38,6 +38,7 @@ class Setting(NamedTuple):
     framework: Framework
     narrow: bool
     model: ByteModel
+    kinds: tuple[Recompute, ...]  # by the index in layout.RECOMPUTE
 
 
 def held_by_layer(architecture: Architecture, cut: Layouts) -> Held:
@@ -119,9 +120,9 @@ def saved_by_layer(setting: Setting, cut: Layouts) -> tuple[Floats, Floats]:
     """
     along = np.where(cut.sequence_parallel == 1, cut.tp, 1)
     architecture, work = setting.architecture, setting.work
-    kinds = [KINDS[setting.framework.recompute.get(name, "none")] for name in RECOMPUTE]
     keep = {
-        f: np.array([getattr(k, f) for k in kinds])[cut.recompute] for f in ("inputs", "outputs", "scores")
+        f: np.array([getattr(kind, f) for kind in setting.kinds])[cut.recompute]
+        for f in ("inputs", "outputs", "scores")
     }
     kept, whole = np.zeros(1), np.zeros(1)
     width = (

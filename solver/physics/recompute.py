@@ -1,6 +1,9 @@
 """What recomputation keeps of a layer's activations, and what it computes twice."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from solver.layout import RECOMPUTE
 
 
 class Recompute(NamedTuple):
@@ -33,3 +36,8 @@ KINDS = {  # by the names that frameworks' records use
     # Outputs of matmuls are kept, what lies between them runs again (MaxText, remat_policy minimal).
     "between_matmuls": Recompute(0, 1, 1, 0, 0.3, 1, 0),
 }
+
+
+def kinds_of(names: Mapping[str, str]) -> tuple[Recompute, ...]:
+    """What a framework recomputes under each word of RECOMPUTE; nothing under a word that it does not have."""
+    return tuple(KINDS[names.get(word, "none")] for word in RECOMPUTE)
