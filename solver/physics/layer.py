@@ -10,13 +10,11 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from solver.architecture.blocks import Shard
-from solver.catalog.records import Framework
 from solver.layout import Ints, Layouts
 from solver.physics import communication as com
 from solver.physics.compute import Layer, ends_s, mean_layer, tokens
 from solver.physics.hardware import Floats, Network, Number, Rank
 from solver.physics.memory import Setting
-from solver.physics.recompute import Recompute
 
 
 class LayerTime(NamedTuple):
@@ -34,7 +32,7 @@ class LayerTime(NamedTuple):
         return self.matmul + self.attention + self.elementwise + self.launch + self.recompute
 
 
-def layer_time(layer: Layer, recompute: Ints, kinds: tuple[Recompute, ...], framework: Framework) -> LayerTime:
+def layer_time(layer: Layer, recompute: Ints, setting: Setting) -> LayerTime:
     """A layer's passes, with what is recomputed, under the floor of the host that launches its kernels. (K,)
 
     A pass takes max(device, host); the backward pass launches twice the kernels, and what is recomputed once
@@ -43,9 +41,9 @@ def layer_time(layer: Layer, recompute: Ints, kinds: tuple[Recompute, ...], fram
     Source: measured on eager small models, see docs/physics.md (0.9 ms a layer in a 2023 stack).
     """
     forward, backward = layer
-    share = np.array([[k.matmul, k.attention, k.elementwise] for k in kinds])[recompute]
+    share = np.array([[k.matmul, k.attention, k.elementwise] for k in setting.kinds])[recompute]
     again = share[:, 0] * forward.matmul + share[:, 1] * forward.attention + share[:, 2] * forward.elementwise
-    host = framework.layer_launch
+    host = setting.framework.layer_launch
     waiting = np.maximum(host - forward.total, 0) + np.maximum(
         host * (2 + share.max(axis=1)) - (backward.total + again), 0
     )
@@ -84,7 +82,7 @@ def layer_cost(setting: Setting, rank: Rank, network: Network, cut: Layouts) -> 
     """One layer, for each way to cut it. (K,)"""
     work = setting.work
     passes = mean_layer(setting.architecture, cut, rank, work)
-    compute = layer_time(passes, cut.recompute, setting.kinds, setting.framework)
+    compute = layer_time(passes, cut.recompute, setting)
     hidden = tokens(cut, work.sequence) * setting.architecture.hidden * rank.width
     embedding, loss = ends_s(setting.architecture, cut, rank, work)
     call = Call(setting, network, cut, hidden)

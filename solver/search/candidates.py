@@ -15,9 +15,8 @@ import numpy as np
 from solver.catalog.records import Offering
 from solver.estimate import Job, Pool, Space, case_of, rules_of, run_of, setting_of
 from solver.layout import RECOMPUTE, Bools, Ints
-from solver.physics.compute import ends_s, mean_layer
 from solver.physics.hardware import Floats
-from solver.physics.layer import layer_time
+from solver.physics.layer import LayerCost
 from solver.pricing import HOUR_S, cost_parts, energy_wh
 from solver.question import Question
 from solver.search.space import SMALL, Frame, layouts_of
@@ -91,6 +90,7 @@ class Explorer:
     pinned: tuple[tuple[str, tuple[int, ...]], ...] = ()
     counters: Counters = field(default_factory=Counters)
     spaces: dict[tuple[Frame, str, str], Space] = field(default_factory=dict)
+    costs: dict[int, LayerCost] = field(default_factory=dict)
 
     @property
     def job(self) -> Job:
@@ -141,8 +141,26 @@ class Explorer:
         self.counters.configurations += layouts
         self.counters.excluded += layouts
 
-    def fastest(self, market: Market, worth: "Worth") -> Timed:
+    def cost(self, number: int) -> LayerCost:
+        """Of each way to cut a layer, in market `number`. (K,)"""
+        if number not in self.costs:
+            market = self.markets[number]
+            self.costs[number] = self.space(market).layer_cost(market.pool)
+        return self.costs[number]
+
+    def floor_rank_s(self, number: int) -> float:
+        """A lower bound of the rank-seconds of a step in market `number`, whatever the layout. [s]
+
+        For every way to cut a layer: tp cp (batch / micro_batch) (layers x layer + tables). Stages, replicas and
+        bubbles only add, as the pace of a pipeline is at least the mean of its stages.
+        """
+        cost, ways = self.cost(number), self.space(self.markets[number]).cuts.ways
+        passes = self.job.architecture.layers * cost.total + cost.embedding + cost.loss
+        return float(np.min(ways.tp * ways.cp * self.job.global_batch / ways.micro_batch * passes))
+
+    def fastest(self, number: int, worth: "Worth") -> Timed:
         """The fastest layouts of each count that fit in memory and may be worth it."""
+        market, cost = self.markets[number], self.cost(number)
         pool, space = market.pool, self.space(market)
         self.counters.configurations += len(space.layouts)
         devices = space.layouts.ranks // pool.device.ranks
@@ -150,7 +168,6 @@ class Explorer:
         if len(fits) == 0:
             return Timed(fits, fits, np.zeros(0))
         part = space.take(fits)
-        cost = space.layer_cost(pool)
         floor = part.step(pool, cost).floor_s * (1 - ROUNDING)
         able = worth.able(floor, devices[fits])
         self.counters.excluded += len(fits) - int(able.sum())
@@ -177,13 +194,12 @@ class Explorer:
         best = best[np.isfinite(times[best])]
         return Timed(floors.layout[rows][best], floors.devices[rows][best], times[best])
 
-    def priced(self, number: int, market: Market, timed: Timed) -> Candidates:
+    def priced(self, number: int, timed: Timed) -> Candidates:
         """The timed layouts of market `number` at each of its offerings' prices."""
-        tables = [self._at(index, number, market, timed) for index in market.offerings]
-        return Candidates.joined(tables)
+        return Candidates.joined([self._at(i, number, timed) for i in self.markets[number].offerings])
 
-    def _at(self, index: int, number: int, market: Market, timed: Timed) -> Candidates:
-        offering, machine = self.offerings[index], market.pool.machine
+    def _at(self, index: int, number: int, timed: Timed) -> Candidates:
+        offering, machine = self.offerings[index], self.markets[number].pool.machine
         keep = np.flatnonzero(timed.devices <= offering.max_devices)
         devices, step_s = timed.devices[keep], timed.step_s[keep]
         machines = -(-devices // machine.devices)
@@ -247,18 +263,3 @@ def leaders(group: Ints, value: Floats, most: int) -> Ints:
     starts = np.flatnonzero(np.r_[True, sorted_group[1:] != sorted_group[:-1]]) if len(order) else order
     position = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
     return order[position < most]
-
-
-def floor_device_s(job: Job, pool: Pool, space: Space) -> float:
-    """A lower bound of rank-seconds of a step on a pool, whatever the layout: compute alone. [s]
-
-    For every way to cut a layer: tp cp (batch / micro_batch) (layers x layer + tables); no stage, replica or
-    bubble can lower it, as the pace of a pipeline is at least the mean of its stages.
-    """
-    ways, setting = space.cuts.ways, space.setting
-    passes = mean_layer(job.architecture, ways, pool.rank, setting.work)
-    layer = layer_time(passes, ways.recompute, setting.framework).total
-    embedding, loss = ends_s(job.architecture, ways, pool.rank, setting.work)
-    micro_batches = job.global_batch / ways.micro_batch
-    total = ways.tp * ways.cp * micro_batches * (job.architecture.layers * layer + embedding + loss)
-    return float(np.min(total))
