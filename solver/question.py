@@ -3,7 +3,7 @@ once.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -57,11 +57,12 @@ def ask(problem: Problem) -> Question:
     )
     faults: list[Fault] = []
     model = resolve_model(problem.model, catalog, problem.training, faults)
-    allowed = _allowed(catalog, problem.limits, faults)
+    faults += _unmatched(catalog, problem.limits)
     if faults or model is None:
         raise InputError(problem.source, faults)
     architecture, notes = model
-    training = problem.training
+    training, limits = problem.training, problem.limits
+    allowed = _allowed(catalog, limits)
     return Question(
         problem=problem,
         catalog=catalog,
@@ -73,8 +74,10 @@ def ask(problem: Problem) -> Question:
             gradient_dtype=training.gradient_dtype,
             operations=catalog.operations["operations"],
         ),
-        offerings=tuple(o for o in catalog.offerings if allowed.offers(catalog, o)),
-        frameworks=tuple(f for f in catalog.frameworks.values() if f.id in allowed.frameworks),
+        offerings=tuple(
+            o for o in catalog.offerings if o.pricing in limits.pricing and _offers(catalog, allowed, o)
+        ),
+        frameworks=tuple(f for f in catalog.frameworks.values() if f.id in allowed["frameworks"]),
         assumptions=(*problem.assumptions, *notes),
     )
 
@@ -121,70 +124,71 @@ def _read_config(path: Path) -> Mapping[str, Any]:
     return config
 
 
-@dataclass(frozen=True)
-class Allowed:
-    """Ids that the limits leave, by kind."""
-
-    devices: frozenset[str]
-    machines: frozenset[str]
-    providers: frozenset[str]
-    regions: frozenset[str]
-    fabrics: frozenset[str]
-    frameworks: frozenset[str]
-    pricing: tuple[str, ...]
-    fabric_is_free: bool
-
-    def offers(self, catalog: Catalog, offering: Offering) -> bool:
-        """Whether an offering is among them. One without a known fabric passes where no fabric is asked for."""
-        return (
-            offering.pricing in self.pricing
-            and catalog.machines[offering.machine].device in self.devices
-            and offering.machine in self.machines
-            and offering.provider in self.providers
-            and offering.region in self.regions
-            and (offering.fabric in self.fabrics if offering.fabric else self.fabric_is_free)
-        )
+LISTS = tuple(
+    f"{sign}{kind}"
+    for kind in ("devices", "machines", "providers", "regions", "fabrics", "frameworks")
+    for sign in ("", "exclude_")
+)  # fields of the limits that hold globs of ids
 
 
-def _allowed(catalog: Catalog, limits: Limits, faults: list[Fault]) -> Allowed:
-    def left(
-        kind: str, known: Iterable[str], ids: Callable[[str], str] = lambda glob: glob
-    ) -> frozenset[str]:
-        return _left(kind, limits, sorted(set(known)), (ids, faults))
-
-    fabrics = [name for name, link in catalog.fabrics.items() if link.scope == "inter-node"]
-    return Allowed(
-        devices=left("devices", catalog.devices),
-        machines=left("machines", catalog.machines),
-        providers=left("providers", [o.provider for o in catalog.offerings]),
-        regions=left("regions", [o.region for o in catalog.offerings]),
-        fabrics=left("fabrics", fabrics, lambda glob: link.id if (link := catalog.fabric(glob)) else glob),
-        frameworks=left("frameworks", catalog.frameworks),
-        pricing=limits.pricing,
-        fabric_is_free=not limits.fabrics,
-    )
+def known_ids(catalog: Catalog, kind: str) -> list[str]:
+    """The ids that a list of the limits can name, sorted."""
+    if kind in ("providers", "regions"):
+        return sorted({getattr(offering, kind.removesuffix("s")) for offering in catalog.offerings})
+    if kind == "fabrics":
+        return sorted(name for name, link in catalog.fabrics.items() if link.scope == "inter-node")
+    return sorted(getattr(catalog, kind))
 
 
-def _left(
-    kind: str, limits: Limits, known: list[str], how: tuple[Callable[[str], str], list[Fault]]
-) -> frozenset[str]:
-    """The ids that `limits.KIND` admits and `limits.exclude_KIND` does not."""
-    ids, faults = how
-    chosen: dict[str, set[str]] = {}
-    for field in (kind, f"exclude_{kind}"):
-        chosen[field] = set()
+def matches(catalog: Catalog, kind: str, glob: str) -> set[str]:
+    """The ids that a glob means; a fabric may be called by an alias."""
+    link = catalog.fabric(glob) if kind == "fabrics" else None
+    pattern = link.id if link else glob
+    return {name for name in known_ids(catalog, kind) if fnmatchcase(name, pattern)}
+
+
+def admitted(catalog: Catalog, limits: Limits, field: str) -> set[str]:
+    """The ids that one list of the limits leaves: those it names, or those that an exclude list does not."""
+    kind = field.removeprefix("exclude_")
+    globs = getattr(limits, field)
+    named = set().union(*(matches(catalog, kind, glob) for glob in globs))
+    if field != kind:
+        return set(known_ids(catalog, kind)) - named
+    return named if globs else {*known_ids(catalog, kind), *(("",) if kind == "fabrics" else ())}
+
+
+def _unmatched(catalog: Catalog, limits: Limits) -> Iterable[Fault]:
+    """Globs that match nothing."""
+    for field in LISTS:
+        kind = field.removeprefix("exclude_")
         for position, glob in enumerate(getattr(limits, field)):
-            hits = {name for name in known if fnmatchcase(name, ids(glob))}
-            if not hits:
-                faults.append(
-                    Fault(
-                        f"limits.{field}[{position}]",
-                        f'"{glob}" matches none of the {kind}{_nearest(glob, known)}',
-                    )
-                )
-            chosen[field] |= hits
-    admitted = chosen[kind] if getattr(limits, kind) else set(known)
-    return frozenset(admitted - chosen[f"exclude_{kind}"])
+            if not matches(catalog, kind, glob):
+                sentence = f'"{glob}" matches none of the {kind}{_nearest(glob, known_ids(catalog, kind))}'
+                yield Fault(f"limits.{field}[{position}]", sentence)
+
+
+def _allowed(catalog: Catalog, limits: Limits) -> dict[str, set[str]]:
+    """The ids that the limits leave, by kind. A fabric that is not known is "" and passes where none is asked
+    for.
+    """
+    kinds = [field for field in LISTS if not field.startswith("exclude_")]
+    left = {kind: admitted(catalog, limits, kind) for kind in kinds}
+    return {kind: ids - _excluded(catalog, limits, kind) for kind, ids in left.items()}
+
+
+def _excluded(catalog: Catalog, limits: Limits, kind: str) -> set[str]:
+    return set().union(*(matches(catalog, kind, glob) for glob in getattr(limits, f"exclude_{kind}")))
+
+
+def _offers(catalog: Catalog, allowed: Mapping[str, set[str]], offering: Offering) -> bool:
+    """Whether an offering is among what the limits leave."""
+    return (
+        catalog.machines[offering.machine].device in allowed["devices"]
+        and offering.machine in allowed["machines"]
+        and offering.provider in allowed["providers"]
+        and offering.region in allowed["regions"]
+        and (offering.fabric or "") in allowed["fabrics"]
+    )
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from solver.catalog.records import Offering
 from solver.physics.hardware import Floats
 from solver.pricing import HOUR_S
 from solver.question import Question
-from solver.search.candidates import SLACK, Candidates, Cap, Explorer, Market, Worth, floor_device_s
+from solver.search.candidates import SLACK, Candidates, Cap, Explorer, Market, Worth
 from solver.search.limits import Limit, violated
 
 OBJECTIVES = {"cost": "cost_usd", "time": "wall_clock_s", "energy": "energy_wh"}  # -> quantity of Candidates
@@ -85,7 +85,7 @@ class Best:
 
 def explore(explorer: Explorer, goal: Goal) -> Candidates:
     """Every candidate that can be among the answer, priced. The rest is excluded by a bound, and counted."""
-    floors = [floor_of(explorer, market, goal) for market in explorer.markets]
+    floors = [floor_of(explorer, number, goal) for number in range(len(explorer.markets))]
     best = Best(goal.top, {})
     tables = []
     for number in sorted(range(len(floors)), key=lambda n: (floors[n], n)):
@@ -93,20 +93,21 @@ def explore(explorer: Explorer, goal: Goal) -> Candidates:
         if floors[number] > best.ceiling:
             explorer.skip(market)
             continue
-        timed = explorer.fastest(market, worth(explorer, market, goal, best.ceiling))
-        table = explorer.priced(number, market, timed)
+        timed = explorer.fastest(number, worth(explorer, market, goal, best.ceiling))
+        table = explorer.priced(number, timed)
         fine = table.take(np.flatnonzero(violated(table, goal.limits) == 0))
         best.add(distinct_keys(explorer, fine, goal.distinct), getattr(fine, goal.quantity))
         tables.append(table)
     return ranked(Candidates.joined(tables), explorer.offerings, goal.quantity)
 
 
-def floor_of(explorer: Explorer, market: Market, goal: Goal) -> float:
-    """A lower bound of the objective on a market, whatever layout, count and offering."""
+def floor_of(explorer: Explorer, number: int, goal: Goal) -> float:
+    """A lower bound of the objective on market `number`, whatever layout, count and offering."""
+    market = explorer.markets[number]
     space = explorer.space(market)
     if len(space.layouts) == 0:
         return np.inf
-    rank_s = floor_device_s(explorer.job, market.pool, space) * explorer.job.steps
+    rank_s = explorer.floor_rank_s(number) * explorer.job.steps
     if goal.objective == "time":
         return rank_s / int(space.layouts.ranks.max())
     return rank_s * _per_device_s(explorer, market, goal.objective) / market.pool.device.ranks

@@ -44,7 +44,7 @@ def plan_of(seat: Seat, table: Candidates, row: int) -> Plan:
     market = explorer.markets[int(table.pool[row])]
     pool, devices, machines = market.pool, int(table.devices[row]), int(table.machines[row])
     space = explorer.space(market).take(table.layout[row : row + 1])
-    step = space.step(pool, space.layer_cost(pool))
+    step = space.step(pool, explorer.cost(int(table.pool[row])))
     wall = table.wall_clock_s[row : row + 1]
     parts = cost_parts(explorer.job, offering, np.array([machines]), wall)
     duration = time_of(explorer.job, pool, step, (0, devices, offering.pricing == "spot"))

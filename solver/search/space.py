@@ -85,7 +85,7 @@ def _lawful(frame: Frame, columns: Columns, name: str) -> Columns:
     ready = [
         r for r in frame.rules if set(RULES[r].fields) <= decided and name_of_last(RULES[r].fields) == name
     ]
-    if not ready:
+    if not ready or len(columns[name]) == 0:
         return columns
     layouts = Layouts.of(columns)
     keep = np.ones(len(layouts), np.bool_)

@@ -1,0 +1,111 @@
+"""What a user demands, as bits over one table of everything that could be had: which rows break which
+demands.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from solver.catalog.records import Offering
+from solver.estimate import Pool
+from solver.layout import Bools, Ints
+from solver.question import LISTS, Question, admitted, ask
+from solver.search.candidates import Candidates, Explorer
+from solver.search.explore import Goal, explore
+from solver.search.limits import Limit, integers
+
+OF_ROW: dict[str, Callable[[Offering, Pool], str]] = {  # what a list of ids in the limits speaks of
+    "devices": lambda offering, pool: pool.device.id,
+    "machines": lambda offering, pool: pool.machine.id,
+    "providers": lambda offering, pool: offering.provider,
+    "regions": lambda offering, pool: offering.region,
+    "fabrics": lambda offering, pool: offering.fabric or "",
+    "frameworks": lambda offering, pool: pool.framework.id,
+    "pricing": lambda offering, pool: offering.pricing,
+}
+
+
+class Demand(NamedTuple):
+    """field: of the requirements file. kept: rows that meet it. limit, or the ids that a row would need
+    instead.
+    """
+
+    field: str
+    kept: Bools
+    limit: Limit | None
+    needed: list[str] | None
+
+
+@dataclass(frozen=True)
+class Everything:
+    """Rows for everything that could be had were no demand made, and which demands each row breaks (bits)."""
+
+    explorer: Explorer
+    table: Candidates
+    demands: list[Demand]
+
+    @property
+    def broken(self) -> Ints:
+        bits = np.zeros(len(self.table), np.int64)
+        for position, demand in enumerate(self.demands):
+            bits |= (~demand.kept).astype(np.int64) << position
+        return bits
+
+
+def everything(question: Question, goal: Goal) -> Everything:
+    """The table without any stated demand, and the demands over it."""
+    problem = question.problem
+    wrote = problem.given.get("limits", {})
+    stated = [field for field in LISTS if field in wrote]
+    if "pricing" in wrote:
+        stated.append("pricing")
+    limits = problem.limits.model_copy(update=dict.fromkeys(stated, ()) | _all_pricing(stated))
+    wide = ask(problem.model_copy(update={"limits": limits}))
+    most = max(int(limit.bound) for limit in goal.limits if limit.field == "limits.max_devices")
+    explorer = Explorer(wide, wide.offerings, max(most, MOST_DEVICES), 1, ())
+    free = Goal(goal.objective, [], 10**9, "layout")
+    table = explore(explorer, free)
+    demands = [
+        *_numeric(table, goal, wrote),
+        *(_listed(question, explorer, table, field) for field in stated),
+    ]
+    return Everything(explorer, table, demands)
+
+
+MOST_DEVICES = 16_384  # counts beyond are not looked at when limits are relaxed
+
+
+def _all_pricing(stated: Iterable[str]) -> dict[str, Any]:
+    from typing import get_args
+
+    from solver.catalog.records import Pricing
+
+    return {"pricing": get_args(Pricing)} if "pricing" in stated else {}
+
+
+def _numeric(table: Candidates, goal: Goal, wrote: dict[str, Any]) -> list[Demand]:
+    """The stated limits on numbers; the default of max_devices is no demand."""
+    limits = [limit for limit in goal.limits if limit.field.removeprefix("limits.") in wrote]
+    return [Demand(limit.field, limit.kept(integers(table, limit.quantity)), limit, None) for limit in limits]
+
+
+def _listed(question: Question, explorer: Explorer, table: Candidates, field: str) -> Demand:
+    """A list of ids; kept: rows whose id it admits."""
+    kind = field.removeprefix("exclude_")
+    limits = question.problem.limits
+    allowed = set(limits.pricing) if kind == "pricing" else admitted(question.catalog, limits, field)
+    names = names_of(explorer, table, kind)
+    kept = np.isin(names, sorted(allowed)) if len(names) else np.zeros(0, np.bool_)
+    return Demand(f"limits.{field}", kept, None, names)
+
+
+def names_of(explorer: Explorer, table: Candidates, kind: str) -> list[str]:
+    """The id of each row that a list of this kind speaks of."""
+    of = OF_ROW[kind]
+    pools = [market.pool for market in explorer.markets]
+    return [
+        of(explorer.offerings[o], pools[p])
+        for o, p in zip(table.offering.tolist(), table.pool.tolist(), strict=True)
+    ]
