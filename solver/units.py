@@ -157,7 +157,7 @@ def _split(value: object) -> tuple[float | None, str]:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None, ""
     if not isinstance(value, str):
-        return (float(value) if abs(value) < 1e300 else None), ""
+        return (float(value) if abs(value) < 1e308 else None), ""
     match = _NUMBER.fullmatch(value) if len(value) <= _LONGEST else None
     return (float(match[1].replace(",", "").replace("_", "")), match[2]) if match else (None, "")
 

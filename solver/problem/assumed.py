@@ -113,7 +113,7 @@ def question(model: Model, given: Any) -> dict[str, Any]:
     wrote = given if isinstance(given, dict) else {}
     told = ((name, getattr(model, name), wrote.get(name)) for name in type(model).model_fields)
     filled = ((name, _filled(value, text)) for name, value, text in told)
-    return {name: value for name, value in filled if value not in (None, [], {})}
+    return {name: value for name, value in filled if value not in (None, "", [], {})}
 
 
 def _filled(value: object, text: Any) -> Any:

@@ -71,18 +71,18 @@ def _believable(sequences: int, value: object) -> int:
 
 def _of_tokens(value: object, text: str, decimal: float, sequence_length: int) -> Batch:
     """Decimal first; binary where only that is whole; else refused with the nearest whole values."""
-    if decimal % sequence_length == 0:
-        return Batch(_believable(int(decimal) // sequence_length, value))
     suffix = _BINARY.fullmatch(text.strip())
     binary = units.count(suffix[1]) * _POWERS[suffix[2]] if suffix else decimal
-    if binary % sequence_length == 0:
-        sequences = _believable(int(binary) // sequence_length, value)
-        return Batch(
-            sequences,
-            f"{shown(value)} is read as {int(binary):,} tokens, {sequences:,} sequences of "
-            f"{sequence_length:,}: {decimal:,.0f} would not be whole sequences",
-        )
-    raise ValueError(_nearest(value, decimal, sequence_length))
+    wholes = [tokens for tokens in (decimal, binary) if tokens % sequence_length == 0]
+    if not wholes:
+        raise ValueError(_nearest(value, decimal, sequence_length))
+    sequences = _believable(int(wholes[0]) // sequence_length, value)
+    if decimal == binary or wholes == [decimal]:
+        return Batch(sequences)
+    other = f'write "{int(binary) // sequence_length} sequences" if {int(binary):,} tokens are meant'
+    why = other if wholes[0] == decimal else f"{decimal:,.0f} would not be whole sequences"
+    reading = f"{int(wholes[0]):,} tokens, {sequences:,} sequences of {sequence_length:,}"
+    return Batch(sequences, f"{shown(value)} is read as {reading}; {why}")
 
 
 def _nearest(value: object, tokens: float, sequence_length: int) -> str:

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, get_args
 
 from pydantic import ValidationError
@@ -14,15 +15,15 @@ from solver.units import shown
 
 Location = tuple[int | str, ...]
 
+_HINTED = 1_000  # more faults than anybody reads are named without a hint: looking for near names takes time
 _TAGS: Mapping[int | str, type[Model] | None] = {INLINE: InlineModel, SIZE: SizeModel, NAME: None, PATH: None}
 
 
 def faults_of(error: ValidationError, root: type[Model]) -> list[Fault]:
     """One fault for each error, its field told as a.b[1].c."""
-    details = error.errors(include_url=False)
-    return [
-        _fault(d, root) for d in details if d["type"] != "default_factory_not_called"
-    ]  # told as its cause
+    told = [d for d in error.errors(include_url=False) if d["type"] != "default_factory_not_called"]
+    hinted = [_fault(details, root) for details in told[:_HINTED]]
+    return hinted + [Fault(field_name(details["loc"]), "cannot stand here") for details in told[_HINTED:]]
 
 
 def _fault(details: Mapping[str, Any], root: type[Model]) -> Fault:
@@ -95,13 +96,12 @@ def _owner(location: Location, root: type[Model]) -> type[Model]:
     return owner
 
 
-def _places(root: type[Model], path: str = "") -> Iterator[tuple[str, set[str]]]:
+@cache
+def _places(root: type[Model], path: str = "") -> tuple[tuple[str, frozenset[str]], ...]:
     """Every mapping of the file with the names of its fields."""
-    yield path, set(root.model_fields)
-    for name, info in root.model_fields.items():
-        inner = _model_in(info)
-        if inner is not None and name != "model":
-            yield from _places(inner, f"{path}.{name}".removeprefix("."))
+    within = ((name, _model_in(info)) for name, info in root.model_fields.items() if name != "model")
+    inner = [_places(kind, f"{path}.{name}".removeprefix(".")) for name, kind in within if kind is not None]
+    return ((path, frozenset(root.model_fields)), *(place for places in inner for place in places))
 
 
 def _model_in(info: FieldInfo) -> type[Model] | None:

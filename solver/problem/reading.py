@@ -1,7 +1,7 @@
 """From a file or a dict to a Problem or a Run; every fault is told at once."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from solver.errors import Fault, InputError
 from solver.problem.clashes import problem_clashes, run_clashes
-from solver.problem.faults import faults_of
+from solver.problem.faults import faults_of, field_name
 from solver.problem.fields import Problem
 from solver.problem.plain import plain
 from solver.problem.quantities import Model
@@ -55,7 +55,7 @@ def _read(source: Source, overrides: Mapping[str, object], kind: type[File], cla
     else:
         if not faults:
             return result
-    raise InputError(name, sorted(dict.fromkeys(faults), key=lambda fault: _position(fault.field, given)))
+    raise InputError(name, _in_order(faults, given))
 
 
 def _name(source: object, kind: type[Model]) -> str:
@@ -90,17 +90,21 @@ def _override(given: dict[str, Any], field: str, value: object) -> list[Fault]:
     return []
 
 
-def _position(field: str, given: Any) -> tuple[int, ...]:
-    """Where a field stands in the file; what is missing comes last in its mapping."""
-    position: list[int] = []
-    node = given
-    for step in _STEP.findall(field):
-        if isinstance(node, dict) and step in node:
-            position.append(list(node).index(step))
-            node = node[step]
-        elif isinstance(node, list) and step.isdecimal() and int(step[:9]) < len(node):
-            position.append(int(step))
-            node = node[int(step)]
-        else:
-            return (*position, 1 << 30)
-    return tuple(position)
+def _in_order(faults: list[Fault], given: dict[str, Any]) -> list[Fault]:
+    """In the order of the file; what is missing comes where its mapping starts. Each fault once."""
+    order = {name: index for index, name in enumerate(_field_names(given, ()))}
+
+    def position(fault: Fault) -> int:
+        field = fault.field
+        while field and field not in order:
+            field = field[: max(field.rfind("."), field.rfind("["), 0)]
+        return order.get(field, -1)
+
+    return sorted(dict.fromkeys(faults), key=position)
+
+
+def _field_names(node: Any, location: tuple[int | str, ...]) -> Iterator[str]:
+    inner = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for step, value in inner:
+        yield field_name((*location, step))
+        yield from _field_names(value, (*location, step))

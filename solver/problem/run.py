@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PrivateAttr
+from pydantic import BeforeValidator, Field, PlainValidator, PrivateAttr
 
 from solver.problem.fields import Training
 from solver.problem.paths import Folder
@@ -10,7 +10,6 @@ from solver.problem.quantities import (
     Degree,
     Devices,
     Kernel,
-    Layers,
     Model,
     Name,
     Precision,
@@ -30,14 +29,14 @@ def _id_or_fields(value: object) -> object:
     return value if isinstance(value, dict) else name_of(value)
 
 
-def _stages(value: object) -> object:
+def _stages(value: object) -> Literal["even"] | tuple[int, ...]:
     if isinstance(value, str) and value.strip().lower() == "even":
         return "even"
-    if isinstance(value, list | tuple) and value:
-        return value
-    raise ValueError(
-        f'{shown(value)} is not a deal of layers; write "even" or the layers of each stage, e.g. [9, 8]'
-    )
+    listed = value if isinstance(value, list) else []
+    layers = tuple(n for n in listed if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= 10**5)
+    if not layers or len(layers) < len(listed):
+        raise ValueError(f'{shown(value)} is no deal of layers; write "even" or those of each stage: [9, 8]')
+    return layers
 
 
 def _number_or_name(value: object) -> object:
@@ -57,7 +56,7 @@ def _version(value: object) -> str:
 
 IdOrFields = Annotated[str | Inline, BeforeValidator(_id_or_fields)]
 NumberOrName = Annotated[int | str, BeforeValidator(_number_or_name)]
-Stages = Annotated[Literal["even"] | tuple[Layers, ...], BeforeValidator(_stages)]
+Stages = Annotated[Literal["even"] | tuple[int, ...], PlainValidator(_stages)]
 Version = Annotated[str, BeforeValidator(_version)]
 
 
