@@ -5,7 +5,7 @@ from typing import Any
 
 from solver.errors import Fault
 
-_AMOUNTS = ("tokens", "steps", "samples")
+AMOUNTS = ("tokens", "steps", "samples")
 _OF_EXPERTS = ("experts_per_token", "expert_ffn", "shared_experts", "dense_layers")
 
 
@@ -29,7 +29,7 @@ def run_clashes(given: dict[str, Any]) -> list[Fault]:
 
 
 def _amount(training: dict[str, Any]) -> Iterator[Fault]:
-    if not any(name in training for name in (*_AMOUNTS, "epochs")):
+    if not any(name in training for name in (*AMOUNTS, "epochs")):
         yield Fault(
             "training.tokens", 'is missing; write e.g. "tokens: 15T", or state steps, or samples and epochs'
         )
@@ -38,7 +38,7 @@ def _amount(training: dict[str, Any]) -> Iterator[Fault]:
 
 def _together(training: dict[str, Any]) -> Iterator[Fault]:
     """The amount of training is told in one way."""
-    stated = [name for name in _AMOUNTS if name in training]
+    stated = [name for name in AMOUNTS if name in training]
     if len(stated) > 1:
         yield Fault(
             f"training.{stated[1]}", f"clashes with {stated[0]}; state only one of {', '.join(stated)}"

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator
+from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
 from pydantic import WithJsonSchema as Json
 
 from solver.problem.batch import batch_sequences
+from solver.problem.clashes import AMOUNTS
 from solver.problem.paths import Folder
 from solver.problem.quantities import (
     Degrees,
@@ -41,6 +42,8 @@ MAX_DEVICES = 16_384
 
 class Training(Model):
     """Convergence settings: never altered to be faster or cheaper."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [a]} for a in AMOUNTS]})
 
     tokens: Tokens | None = Field(default=None, examples=["15T"])
     """Tokens to train on; or state steps, or samples and epochs."""
@@ -164,6 +167,7 @@ class Holding(Model):
 
 
 def _listed(value: object) -> object:
+    """One holding stands for a list of one."""
     return [value] if isinstance(value, dict) else value
 
 

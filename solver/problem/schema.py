@@ -16,18 +16,22 @@ def schema() -> dict[str, Any]:
 
 
 def _stripped(node: Any) -> Any:
-    """Without titles that repeat the name, and without null: what is not given is left out."""
+    """Without titles that repeat the name and without null: what is not given is left out."""
     if isinstance(node, list):
         return [_stripped(item) for item in node if item != {"type": "null"}]
     if not isinstance(node, dict):
         return node
     kept = {name: _stripped(value) for name, value in node.items() if not _is_noise(name, value)}
-    options = kept.get("anyOf")
-    if options is not None and len(options) == 1:
-        del kept["anyOf"]
-        return options[0] | kept
+    if "oneOf" in kept and "properties" not in kept:  # a name and a path are both text: any of them will do
+        kept["anyOf"] = kept.pop("oneOf")
+    if len(kept.get("anyOf", [])) == 1:
+        kept = kept.pop("anyOf")[0] | kept
     return kept
 
 
 def _is_noise(name: str, value: object) -> bool:
-    return (name == "title" and isinstance(value, str)) or (name == "default" and value in (None, [], {}, ""))
+    """Titles, and defaults that no file would state in this form."""
+    if name == "default":
+        names = value if isinstance(value, list) else [value]
+        return not names or any(isinstance(item, dict) or item in (None, "", 0) for item in names)
+    return name == "title" and isinstance(value, str)
