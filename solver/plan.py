@@ -12,6 +12,7 @@ def rounded(value: float) -> float | None:
 
 Number = Annotated[float, PlainSerializer(rounded, when_used="json")]
 Parts = dict[str, Number]
+Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 
 
 class Part(BaseModel):
@@ -158,7 +159,7 @@ class CatalogStamp(Part):
 class Answer(Part):
     """Ranked plans with their proof; or why nothing fits and the smallest changes that would."""
 
-    status: Literal["optimal", "feasible", "infeasible", "unknown"]
+    status: Status
     objective: str
     question: dict[str, Any]
     assumptions: list[str]
@@ -168,6 +169,7 @@ class Answer(Part):
     plans: list[Plan]
     search: Search
     conflict: list[str]
+    other_conflicts: list[list[str]]
     relaxations: list[Relaxation]
 
 

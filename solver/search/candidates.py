@@ -49,6 +49,11 @@ class Candidates:
         return type(self)(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
 
     @classmethod
+    def none(cls) -> Self:
+        whole = np.zeros(0, np.int64)
+        return cls(*[whole] * 5, *[np.zeros(0)] * 5)
+
+    @classmethod
     def joined(cls, tables: list[Self]) -> Self:
         return cls(**{f.name: np.concatenate([getattr(t, f.name) for t in tables]) for f in fields(cls)})
 
@@ -151,8 +156,8 @@ class Explorer:
     def floor_rank_s(self, number: int) -> float:
         """A lower bound of the rank-seconds of a step in market `number`, whatever the layout. [s]
 
-        For every way to cut a layer: tp cp (batch / micro_batch) (layers x layer + tables). Stages, replicas and
-        bubbles only add, as the pace of a pipeline is at least the mean of its stages.
+        For every way to cut a layer: tp cp (batch / micro_batch) (layers x layer + tables). Stages, replicas
+        and bubbles only add, as the pace of a pipeline is at least the mean of its stages.
         """
         cost, ways = self.cost(number), self.space(self.markets[number]).cuts.ways
         passes = self.job.architecture.layers * cost.total + cost.embedding + cost.loss

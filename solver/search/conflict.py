@@ -1,12 +1,126 @@
-"""Why nothing fits: the demands that clash, and the smallest changes that would fit."""
+"""Why nothing fits: which demands clash, and the smallest changes that would fit.
 
+Every row of the table of everything breaks some set of demands. The inclusion-minimal sets are all smallest
+corrections; their minimal hitting sets are all minimal conflicts. Exact, as the table is complete; no solver
+is needed.
+"""
+
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from solver.layout import Ints
 from solver.plan import Relaxation
-from solver.question import Question
+from solver.problem import Problem
+from solver.question import Question, matches
+from solver.search.demands import Demand, Everything, everything
 from solver.search.explore import Goal
+from solver.search.plans import Seat, plan_of
+from solver.search.wording import in_users_unit
+
+MEMORY = "memory"  # what clashes where no machine that is allowed can hold the model
 
 
-def explain(
-    question: Question, goal: Goal, also_in: dict[str, list[str]]
-) -> tuple[list[str], list[Relaxation]]:
-    """A minimal conflict, and relaxations."""
-    return [], []
+class Explanation(NamedTuple):
+    """One minimal conflict, all others, and relaxations."""
+
+    conflict: list[str]
+    others: list[list[str]]
+    relaxations: list[Relaxation]
+
+
+def explain(question: Question, goal: Goal) -> Explanation:
+    """A minimal conflict of the demands, and for each demand the smallest change that would fit."""
+    all_rows = everything(question, goal)
+    bits = all_rows.broken
+    corrections = minimal(np.unique(bits).tolist())
+    if not corrections:
+        return Explanation([MEMORY], [], [])
+    fields = [demand.field for demand in all_rows.demands]
+    conflicts = [[fields[i] for i in members(mask)] for mask in hitting_sets(corrections)]
+    if all(_is_choice(all_rows.demands[i]) for mask in corrections for i in members(mask)):
+        conflicts = [[*conflict, MEMORY] for conflict in conflicts]
+    fewest = min(mask.bit_count() for mask in corrections)
+    chosen = [mask for mask in corrections if mask.bit_count() == fewest]
+    told = [r for mask in chosen for r in relax(question.problem, all_rows, bits, mask)]
+    return Explanation(conflicts[0], conflicts[1:], told)
+
+
+def _is_choice(demand: Demand) -> bool:
+    return demand.limit is None
+
+
+def minimal(masks: list[int]) -> list[int]:
+    """The masks that contain no other, fewest bits first."""
+    kept: list[int] = []
+    for mask in sorted(masks, key=lambda m: (m.bit_count(), m)):
+        if not any(mask & other == other for other in kept):
+            kept.append(mask)
+    return kept
+
+
+def members(mask: int) -> list[int]:
+    """The positions of its bits."""
+    return [i for i in range(mask.bit_length()) if mask >> i & 1]
+
+
+def hitting_sets(corrections: list[int]) -> list[int]:
+    """All minimal sets that meet every correction, fewest bits first: the minimal conflicts."""
+    union = 0
+    for mask in corrections:
+        union |= mask
+    positions = members(union)
+    found: list[int] = []
+    for size in range(1, len(positions) + 1):
+        for choice in combinations(positions, size):
+            mask = sum(1 << i for i in choice)
+            hits = all(mask & correction for correction in corrections)
+            if hits and not any(mask & other == other for other in found):
+                found.append(mask)
+    return found
+
+
+def relax(problem: Problem, all_rows: Everything, bits: Ints, mask: int) -> list[Relaxation]:
+    """The smallest change of the demands in `mask`, all others kept: those of the row that misses them by
+    least.
+    """
+    demands = [all_rows.demands[i] for i in members(mask)]
+    rows = np.flatnonzero(bits & ~mask == 0)
+    table = all_rows.table.take(rows)
+    excess = np.zeros(len(rows))
+    for demand in demands:
+        if demand.limit is not None:
+            excess += np.log1p(demand.limit.excess(getattr(table, demand.limit.quantity)))
+    best = int(rows[np.argmin(excess)])
+    plan = plan_of(Seat(all_rows.explorer, {}), all_rows.table, best)
+    fields = [demand.field for demand in demands]
+    return [
+        Relaxation(
+            field=demand.field,
+            from_=_written(problem, demand.field),
+            to=_enough(problem, all_rows, demand, best),
+            together_with=[field for field in fields if field != demand.field],
+            plan=plan,
+        )
+        for demand in demands
+    ]
+
+
+def _written(problem: Problem, field: str) -> Any:
+    """What the file says of a field of the limits."""
+    return problem.given["limits"][field.removeprefix("limits.")]
+
+
+def _enough(problem: Problem, all_rows: Everything, demand: Demand, row: int) -> Any:
+    """The value of the demand that admits a row, as the user would write it."""
+    wrote = _written(problem, demand.field)
+    if demand.limit is not None:
+        value = float(getattr(all_rows.table, demand.limit.quantity)[row])
+        return in_users_unit(demand.limit, wrote, value)
+    name = (demand.needed or [""])[row]
+    globs = wrote if isinstance(wrote, list) else [wrote]
+    if demand.field.startswith("limits.exclude_"):
+        kind = demand.field.removeprefix("limits.exclude_")
+        return [glob for glob in globs if name not in matches(all_rows.explorer.question.catalog, kind, glob)]
+    return [*globs, name] if name else []

@@ -98,6 +98,8 @@ def explore(explorer: Explorer, goal: Goal) -> Candidates:
         fine = table.take(np.flatnonzero(violated(table, goal.limits) == 0))
         best.add(distinct_keys(explorer, fine, goal.distinct), getattr(fine, goal.quantity))
         tables.append(table)
+    if not tables:
+        return Candidates.none()
     return ranked(Candidates.joined(tables), explorer.offerings, goal.quantity)
 
 

@@ -54,7 +54,7 @@ def plan_of(seat: Seat, table: Candidates, row: int) -> Plan:
         machine=pool.machine.id,
         instance=offering.instance,
         region=offering.region,
-        also_in=seat.also_in[offering.id],
+        also_in=seat.also_in.get(offering.id, []),
         pricing=offering.pricing,
         device=pool.device.id,
         machines=machines,

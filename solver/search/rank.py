@@ -87,6 +87,8 @@ def survivors(table: Candidates, bits: Ints, picks: Ints, limits: list[Limit]) -
 def certify(explorer: Explorer, handed: Handed, goal: Goal, time_limit_s: float | None) -> list[Verdict]:
     """CP-SAT's best row, then its best without that row's key, and so on."""
     table = handed.table
+    if len(table) == 0:  # nothing came near the limits: there is no row to choose
+        return [Verdict("INFEASIBLE", None, None, None)]
     rows = Rows(decisions(explorer, table), quantities(table, goal.limits), np.arange(len(table)))
     model, chosen = build(rows, goal.limits, dict(explorer.pinned))
     keys = distinct_keys(explorer, table, goal.distinct)

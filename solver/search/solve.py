@@ -4,11 +4,11 @@ import time
 from typing import NamedTuple
 
 from solver.layout import RECOMPUTE
-from solver.plan import Answer, CatalogStamp, Plan, Search
+from solver.plan import Answer, CatalogStamp, Plan, Search, Status
 from solver.problem import LayoutLimits, Problem
 from solver.question import Question, ask
 from solver.search.candidates import SLACK, Candidates, Explorer
-from solver.search.conflict import explain
+from solver.search.conflict import Explanation, explain
 from solver.search.explore import Goal, cheapest_regions, explore
 from solver.search.limits import limits_of
 from solver.search.model import Verdict
@@ -34,9 +34,8 @@ def solve_problem(
     explorer, also_in = explorer_of(question, goal)
     table = explore(explorer, goal)
     found = find(explorer, table, goal, (also_in, time_limit_s))
-    conflict, relaxations, status = [], [], status_of(found.choice)
-    if status == "infeasible":
-        conflict, relaxations = explain(question, goal, also_in)
+    status = status_of(found.choice)
+    why = explain(question, goal) if status == "infeasible" else Explanation([], [], [])
     from solver import __version__
 
     return Answer(
@@ -49,8 +48,9 @@ def solve_problem(
         version=__version__,
         plans=found.plans,
         search=search_of(explorer, goal, found, time.perf_counter() - started),
-        conflict=conflict,
-        relaxations=relaxations,
+        conflict=why.conflict,
+        other_conflicts=why.others,
+        relaxations=why.relaxations,
     )
 
 
@@ -79,10 +79,11 @@ def find(
     return Found(plans_of(Seat(explorer, also_in), choice.table, goal), choice)
 
 
-def status_of(choice: Choice) -> str:
+def status_of(choice: Choice) -> Status:
     """The answer's word for CP-SAT's verdict on the best plan."""
     first = choice.verdicts[0].status
-    return {"OPTIMAL": "optimal", "FEASIBLE": "feasible", "INFEASIBLE": "infeasible"}.get(first, "unknown")
+    words: dict[str, Status] = {"OPTIMAL": "optimal", "FEASIBLE": "feasible", "INFEASIBLE": "infeasible"}
+    return words.get(first, "unknown")
 
 
 def search_of(explorer: Explorer, goal: Goal, found: Found, seconds: float) -> Search:

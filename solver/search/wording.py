@@ -1,0 +1,46 @@
+"""A relaxed limit as text that can be pasted back, in the unit that the user wrote."""
+
+import math
+import re
+
+from solver import units
+from solver.search.limits import RESOLUTION, Limit
+
+PARSERS = {
+    "wall_clock_s": units.seconds,
+    "cost_usd": units.usd,
+    "power_w": units.watts,
+    "devices": units.count,
+}
+FINENESS = (
+    200  # steps between the old limit and the new one: the text is at most half a percent above the need
+)
+_NUMBER = re.compile(r"^(\s*\$?\s*)([\d.,_]+(?:[eE][+-]?\d+)?)(.*)$", re.DOTALL)
+
+
+def in_users_unit(limit: Limit, wrote: str | float, value: float) -> str | float:
+    """The least rounded text in the user's unit at which `value` keeps the limit.
+
+    Rounded away from the old bound, and never nearer to it than the model's resolution, so that the pasted
+    limit really admits the plan.
+    """
+    before, unit = "", ""
+    if isinstance(wrote, str) and (match := _NUMBER.match(wrote)):
+        before, unit = match[1], match[3]
+    factor = PARSERS[limit.quantity](f"{before}1{unit}" if isinstance(wrote, str) else 1)
+    sign = -1 if limit.least else 1
+    need = value + sign * 1.0 / RESOLUTION[limit.quantity]
+    if limit.quantity == "devices":
+        return round(value)
+    step = abs(need - limit.bound) / factor
+    quantum = 10.0 ** math.floor(math.log10(max(step, 1e-12) / FINENESS))
+    number = sign * math.ceil(sign * need / factor / quantum) * quantum
+    digits = max(0, -math.floor(math.log10(quantum)))
+    text = f"{number:.{digits}f}"
+    return f"{before}{text}{_plural(unit, number)}" if isinstance(wrote, str) else float(text)
+
+
+def _plural(unit: str, number: float) -> str:
+    """Day -> days."""
+    words = ("day", "hour", "week", "month", "year", "minute", "second")
+    return unit + "s" if unit.strip() in words and number != 1 else unit
