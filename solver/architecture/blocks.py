@@ -27,6 +27,7 @@ class Matmul:
     reads      name of the activation it multiplies; matmuls that read the same one save it once
     saves      its output is kept for the backward pass of what follows (q, k, v; gate and up)
     bias       a bias of `outer` elements a copy
+    borrowed   the weights of an earlier layer once more: computed, but counted there
     """
 
     name: str
@@ -41,18 +42,19 @@ class Matmul:
     bias: bool = False
     routed: bool = False  # one of the routed experts: sharded by expert parallelism
     trainable: bool = True
+    borrowed: bool = False
 
     @property
     def weights(self) -> int:
-        return self.inner * self.outer * self.copies
+        return 0 if self.borrowed else self.inner * self.outer * self.copies
 
     @property
     def parameters(self) -> int:
-        return (self.inner + self.bias) * self.outer * self.copies
+        return 0 if self.borrowed else (self.inner + self.bias) * self.outer * self.copies
 
     @property
     def active_parameters(self) -> int:
-        return round((self.inner + self.bias) * self.outer * self.per_token)
+        return 0 if self.borrowed else round((self.inner + self.bias) * self.outer * self.per_token)
 
     @property
     def flops(self) -> float:

@@ -273,8 +273,8 @@ def experts(spec: Experts) -> Part:
     width, routed = spec.latent or spec.hidden, _routed(spec)
     around = (
         (
-            Matmul("latent_down", spec.hidden, width, Shard.REPLICATED, "ffn_input", saves=True),
-            Matmul("latent_up", width, spec.hidden, Shard.REPLICATED, "combined"),
+            Matmul("latent_down", spec.hidden, width, Shard.REPLICATED, "ffn_input", bias=spec.shared_bias),
+            Matmul("latent_up", width, spec.hidden, Shard.REPLICATED, "combined", bias=spec.shared_bias),
         )
         if spec.latent
         else ()

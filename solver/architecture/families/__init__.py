@@ -5,9 +5,14 @@ from functools import partial
 
 from solver.architecture.blocks import Architecture
 from solver.architecture.config import Config
-from solver.architecture.families import quirks
+from solver.architecture.families import hybrid, layerwise, quirks, zamba
 from solver.architecture.families.decoder import decoder
+from solver.architecture.families.record import Moe
 from solver.architecture.families.table import DECODERS
+
+_QWEN_NEXT = Moe(
+    layers="step", shared="width", shared_key="shared_expert_intermediate_size", shared_default=512, shared_gate=True,
+)  # fmt: skip
 
 # Every `model_type` that is counted.
 FAMILIES: dict[str, Callable[[Config], Architecture]] = {
@@ -23,4 +28,21 @@ FAMILIES: dict[str, Callable[[Config], Architecture]] = {
     "qwen": quirks.qwen,
     "hunyuan_v1_moe": quirks.hunyuan_moe,
     "hunyuan": quirks.hunyuan_moe,
+    "mamba": hybrid.mamba,
+    "falcon_mamba": hybrid.mamba,
+    "mamba2": hybrid.mamba2,
+    "jamba": hybrid.jamba,
+    "falcon_h1": hybrid.falcon_h1,
+    "bamba": hybrid.bamba,
+    "granitemoehybrid": hybrid.granite_hybrid,
+    "qwen3_next": partial(hybrid.qwen_next, moe=_QWEN_NEXT),
+    "qwen3_5_text": partial(hybrid.qwen_next, moe=None),
+    "qwen3_5_moe_text": partial(hybrid.qwen_next, moe=_QWEN_NEXT),
+    "minimax": hybrid.minimax,
+    "minimax_text_01": hybrid.minimax,
+    "zamba": zamba.zamba,
+    "zamba2": zamba.zamba2,
+    "nemotron_h": layerwise.nemotron_h,
+    "nemotron-nas": layerwise.irregular,
+    "deci": layerwise.irregular,
 }

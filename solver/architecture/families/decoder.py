@@ -64,8 +64,8 @@ def sizes(config: Config, record: Decoder) -> Sizes:
 def _head_dim(config: Config, record: Decoder, hidden: int, heads: int) -> int:
     if record.latent:
         return config.integer("qk_rope_head_dim") + config.integer("qk_nope_head_dim")
-    if config.has("head_dim", "kv_channels", "attention_head_dim"):
-        return config.integer("head_dim", "kv_channels", "attention_head_dim")
+    if config.has("head_dim", "attention_head_dim"):
+        return config.integer("head_dim", "attention_head_dim")
     if record.head_dim:
         return record.head_dim
     if hidden % heads:
@@ -105,6 +105,7 @@ def outside(
     )
     total, met = expert_counts(config, record.moe)
     cores = [block.attention for block, _ in blocks if block.attention]
+    split = [core.heads for core in cores] + [block.scan.heads for block, _ in blocks if block.scan]
     head_bias = size.vocab if tied and flag(config, record.head_bias) else 0
     return Architecture(
         name=config.text("_name_or_path") or config.text("name"),
@@ -116,8 +117,8 @@ def outside(
         head=head,
         tied_embeddings=tied,
         final_vectors=norms * norm_width + head_bias,
-        heads=gcd(*(core.heads for core in cores)) if cores else size.heads,
-        kv_heads=gcd(*(core.kv_heads for core in cores)) if cores else size.kv_heads,
+        heads=gcd(*split) if split else size.heads,
+        kv_heads=gcd(*(core.kv_heads for core in cores)) if cores else gcd(*split),
         head_dim=size.head_dim,
         ffn=max((m.inner for b, _ in blocks for m in b.matmuls if m.name == "down"), default=0),
         experts=total,
@@ -145,9 +146,9 @@ def _has_norm_bias(config: Config, record: Decoder) -> bool:
 
 def _layer(config: Config, record: Decoder, size: Sizes, kind: tuple[Span, bool]) -> Block:
     span, routed = kind
-    mixer = _latent(config, size) if record.latent else _attention(config, record, size, span)
+    mixer = latent_part(config, size) if record.latent else attention_part(config, record, size, span)
     moe = record.moe if routed else None
-    ffn = _experts(config, record, moe, size) if moe else _dense(config, record, size)
+    ffn = experts_part(config, record, moe, size) if moe else dense_part(config, record, size)
     name = f"{span.kind} attention, {'experts' if routed else 'dense'}"
     return join(name, size.hidden, *_arranged(config, record, size, (mixer, ffn)))
 
@@ -175,7 +176,7 @@ def _reading_one_norm(ffn: Part) -> Part:
     return ffn._replace(matmuls=renamed)
 
 
-def _attention(config: Config, record: Decoder, size: Sizes, span: Span) -> Part:
+def attention_part(config: Config, record: Decoder, size: Sizes, span: Span) -> Part:
     qkv, out = flag(config, record.qkv_bias), flag(config, record.o_bias)
     normed = flag(config, record.qk_norm_flag)
     width = {
@@ -184,6 +185,7 @@ def _attention(config: Config, record: Decoder, size: Sizes, span: Span) -> Part
         "head_bias": 4 * size.head_dim,
         "width": (size.heads + size.kv_heads) * size.head_dim,
     }[record.qk_norm]
+    gated = flag(config, record.output_gate)
     return attention(
         SelfAttention(
             hidden=size.hidden,
@@ -199,11 +201,12 @@ def _attention(config: Config, record: Decoder, size: Sizes, span: Span) -> Part
             norm_vectors=width if normed else 0,
             rope=record.positions == "rope" and span.rope,
             sinks=record.sinks,
+            output_gate=gated,
         )
     )
 
 
-def _latent(config: Config, size: Sizes) -> Part:
+def latent_part(config: Config, size: Sizes) -> Part:
     sparse = config.has("index_topk")
     return latent_attention(
         Latent(
@@ -222,7 +225,7 @@ def _latent(config: Config, size: Sizes) -> Part:
     )
 
 
-def _dense(config: Config, record: Decoder, size: Sizes) -> Part:
+def dense_part(config: Config, record: Decoder, size: Sizes) -> Part:
     names = (record.moe.dense_ffn if record.moe else ()) or keys.FFN
     default = record.ffn_multiple * size.hidden or None
     ffn = config.integer(*names, default=default)
@@ -231,7 +234,7 @@ def _dense(config: Config, record: Decoder, size: Sizes) -> Part:
     )
 
 
-def _experts(config: Config, record: Decoder, moe: Moe, size: Sizes) -> Part:
+def experts_part(config: Config, record: Decoder, moe: Moe, size: Sizes) -> Part:
     total, met = expert_counts(config, moe)
     key = next((key for key in moe.ffn if config.has(key)), moe.ffn[0])
     width = config.integer(key)

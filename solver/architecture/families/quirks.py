@@ -9,6 +9,7 @@ from solver.architecture.families.decoder import decoder, flag
 from solver.architecture.families.record import Decoder, Flag, Moe
 from solver.architecture.families.table import DENSE
 
+
 def falcon(config: Config) -> Architecture:
     """Old: one KV head and one norm. New: grouped KV heads and a norm each for attention and feed-forward."""
     new, parallel = (
@@ -110,6 +111,7 @@ def chatglm(config: Config) -> Architecture:
     flat = config.with_values(
         vocab_size=config.integer("padded_vocab_size", "vocab_size"),
         multi_query_group_num=config.integer("multi_query_group_num") if grouped else heads,
+        head_dim=config.values.get("kv_channels"),
     )
     record = Decoder(
         layer_norm=not config.flag("rmsnorm", default=True),

@@ -70,5 +70,6 @@ class Decoder:
     window: Literal["none", "all", "switch", "pattern", "chunk"] = "none"
     pattern: int = 0
     sinks: bool = False
+    output_gate: Flag = False
     latent: bool = False
     moe: Moe | None = None
