@@ -50,8 +50,8 @@ class Candidates:
 
     @classmethod
     def none(cls) -> Self:
-        whole = np.zeros(0, np.int64)
-        return cls(*[whole] * 5, *[np.zeros(0)] * 5)
+        whole, real = np.zeros(0, np.int64), np.zeros(0)
+        return cls(whole, whole, whole, whole, whole, real, real, real, real, real)
 
     @classmethod
     def joined(cls, tables: list[Self]) -> Self:
@@ -181,7 +181,7 @@ class Explorer:
         return self._timed(lambda rows: space.take(rows).step(pool, cost).step_s, timed)
 
     def _timed(self, times_of: Callable[[Ints], Floats], floors: Timed) -> Timed:
-        """Exact times of the rows that can be among the `kept` fastest of their count; floors: their bounds."""
+        """Exact times of what can be among the `kept` fastest of its count; floors: lower bounds."""
 
         def exact(rows: Ints) -> Floats:
             return times_of(floors.layout[rows])
@@ -262,7 +262,7 @@ def recomputable(pool: Pool) -> tuple[str, ...]:
 
 
 def leaders(group: Ints, value: Floats, most: int) -> Ints:
-    """Indices of the `most` smallest values of each group; of equals the first. Ordered by group, then value."""
+    """Indices of the `most` smallest values of each group, of equals the first; by group, then value."""
     order = np.lexsort((np.arange(len(value)), value, group))
     sorted_group = group[order]
     starts = np.flatnonzero(np.r_[True, sorted_group[1:] != sorted_group[:-1]]) if len(order) else order

@@ -16,14 +16,16 @@ from solver.search.candidates import Candidates, Explorer
 from solver.search.explore import Goal, explore
 from solver.search.limits import Limit, integers
 
-OF_ROW: dict[str, Callable[[Offering, Pool], str]] = {  # what a list of ids in the limits speaks of
-    "devices": lambda offering, pool: pool.device.id,
-    "machines": lambda offering, pool: pool.machine.id,
-    "providers": lambda offering, pool: offering.provider,
-    "regions": lambda offering, pool: offering.region,
-    "fabrics": lambda offering, pool: offering.fabric or "",
-    "frameworks": lambda offering, pool: pool.framework.id,
-    "pricing": lambda offering, pool: offering.pricing,
+OF_POOL: dict[str, Callable[[Pool], str]] = {  # what a list of ids in the limits speaks of
+    "devices": lambda pool: pool.device.id,
+    "machines": lambda pool: pool.machine.id,
+    "fabrics": lambda pool: pool.fabric.id if pool.fabric else "",
+    "frameworks": lambda pool: pool.framework.id,
+}
+OF_OFFERING: dict[str, Callable[[Offering], str]] = {
+    "providers": lambda offering: offering.provider,
+    "regions": lambda offering: offering.region,
+    "pricing": lambda offering: offering.pricing,
 }
 
 
@@ -103,9 +105,8 @@ def _listed(question: Question, explorer: Explorer, table: Candidates, field: st
 
 def names_of(explorer: Explorer, table: Candidates, kind: str) -> list[str]:
     """The id of each row that a list of this kind speaks of."""
-    of = OF_ROW[kind]
-    pools = [market.pool for market in explorer.markets]
-    return [
-        of(explorer.offerings[o], pools[p])
-        for o, p in zip(table.offering.tolist(), table.pool.tolist(), strict=True)
-    ]
+    if kind in OF_POOL:
+        pools = [OF_POOL[kind](market.pool) for market in explorer.markets]
+        return [pools[number] for number in table.pool.tolist()]
+    offerings = [OF_OFFERING[kind](offering) for offering in explorer.offerings]
+    return [offerings[number] for number in table.offering.tolist()]

@@ -11,7 +11,7 @@ from solver.physics.hardware import Floats
 from solver.problem import Limits
 from solver.search.candidates import Candidates
 
-RESOLUTION = {  # quantity -> units of the model in one of ours: milliseconds, cents, watt-hours, watts, devices
+RESOLUTION = {  # of the model, in one of our units: milliseconds, cents, watt-hours, watts, devices
     "wall_clock_s": 1000.0,
     "cost_usd": 100.0,
     "energy_wh": 1.0,
@@ -61,8 +61,8 @@ def limits_of(limits: Limits) -> list[Limit]:
 
 def integers(table: Candidates, quantity: str) -> Ints:
     """A quantity in units of the model, rounded up. (R,)"""
-    scaled = np.ceil(getattr(table, quantity) * RESOLUTION[quantity])
-    return np.minimum(scaled, MOST).astype(np.int64)
+    values: Floats = getattr(table, quantity)
+    return np.minimum(np.ceil(values * RESOLUTION[quantity]), MOST).astype(np.int64)
 
 
 def violated(table: Candidates, limits: list[Limit]) -> Ints:

@@ -80,7 +80,7 @@ def forbid(model: Any, literals: Sequence[int]) -> None:
 
 
 def decide(model: Any, chosen: Sequence[int], time_limit_s: float | None) -> Verdict:
-    """Solves: one worker and a fixed seed, so that two runs agree; no gap limit, so that OPTIMAL is a proof."""
+    """Solves: one worker and a fixed seed, so two runs agree; no gap limit, so OPTIMAL is a proof."""
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0

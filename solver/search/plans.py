@@ -74,12 +74,12 @@ def plan_of(seat: Seat, table: Candidates, row: int) -> Plan:
         energy=Energy(mwh=float(table.energy_wh[row]) / 1e6),
         power_kw=float(table.power_w[row]) / 1e3,
         price_date=offering.date,
-        bottleneck=bottleneck(duration.parts, pool.machine.devices < devices),
+        bottleneck=bottleneck(duration.parts),
         why_not_first=None,
     )
 
 
-def bottleneck(parts: dict[str, float], joined: bool) -> str:
+def bottleneck(parts: dict[str, float]) -> str:
     """What the step is spent on most, in words."""
     total = sum(parts.values())
     share = {name: value / total for name, value in parts.items()}
@@ -87,7 +87,7 @@ def bottleneck(parts: dict[str, float], joined: bool) -> str:
         "compute": share["matmul"] + share["attention"],
         "memory bandwidth": share["elementwise"] + share["optimizer"],
         "recomputation": share["recompute"],
-        "network" if joined else "links": sum(share[name] for name in COMMUNICATION),
+        "communication": sum(share[name] for name in COMMUNICATION),
         "waiting": sum(share[name] for name in WAITING),
         "embedding and loss": share["embedding_and_loss"],
     }
@@ -131,7 +131,8 @@ def _causes(plan: Plan, best: Plan, objective: str) -> str:
     mine, first = (p.cost.parts["accelerators"] / (p.devices_paid * p.time.days * 24) for p in (plan, best))
     if first == 0:
         return "the first is paid for already"
-    return f"a device-hour is {mine:.2f} against {first:.2f} USD ({mine / first - 1:+.0%}), device-hours {hours - 1:+.0%}"
+    price = f"a device-hour is {mine:.2f} against {first:.2f} USD ({mine / first - 1:+.0%})"
+    return f"{price}, device-hours {hours - 1:+.0%}"
 
 
 def _ratio(mine: float, first: float) -> float:

@@ -35,7 +35,7 @@ def solve_problem(
     table = explore(explorer, goal)
     found = find(explorer, table, goal, (also_in, time_limit_s))
     status = status_of(found.choice)
-    why = explain(question, goal) if status == "infeasible" else Explanation([], [], [])
+    why = explain(question, goal) if status == "infeasible" else Explanation([], [], [], [])
     from solver import __version__
 
     return Answer(
@@ -43,11 +43,11 @@ def solve_problem(
         objective=problem.objective,
         question=problem.question(),
         assumptions=[*question.assumptions],
-        warnings=warnings(question, explorer, found.plans),
+        warnings=warnings(question, found.plans),
         catalog=CatalogStamp(date=question.catalog.date, hash=question.catalog.hash),
         version=__version__,
         plans=found.plans,
-        search=search_of(explorer, goal, found, time.perf_counter() - started),
+        search=search_of(explorer, goal, found, (why.proof, time.perf_counter() - started)),
         conflict=why.conflict,
         other_conflicts=why.others,
         relaxations=why.relaxations,
@@ -86,7 +86,7 @@ def status_of(choice: Choice) -> Status:
     return words.get(first, "unknown")
 
 
-def search_of(explorer: Explorer, goal: Goal, found: Found, seconds: float) -> Search:
+def search_of(explorer: Explorer, goal: Goal, found: Found, end: tuple[list[str], float]) -> Search:
     """What was looked at and what is proved."""
     first: Verdict = found.choice.verdicts[0]
     best = found.plans[0].cost.total_usd if found.plans else None
@@ -95,8 +95,8 @@ def search_of(explorer: Explorer, goal: Goal, found: Found, seconds: float) -> S
         configurations=explorer.counters.configurations,
         excluded_by_bound=explorer.counters.excluded,
         candidates=found.choice.handed,
-        seconds=seconds,
+        seconds=end[1],
         bound_usd=best if proved else None,
         gap=0.0 if proved else None,
-        proof=proof(explorer, goal, found.choice),
+        proof=end[0] or proof(explorer, goal, found.choice),
     )

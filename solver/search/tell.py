@@ -14,31 +14,31 @@ CHEAPER = {"spot", "committed-1y", "committed-3y", "capacity-block", "flex-start
 def proof(explorer: Explorer, goal: Goal, choice: Choice) -> list[str]:
     """What is proved by what."""
     counters = explorer.counters
-    evaluated = counters.configurations - counters.excluded
+    timed = counters.configurations - counters.excluded
     verdicts = [verdict.status for verdict in choice.verdicts]
-    told = (
-        f"CP-SAT proved each of the {len(verdicts)} plans optimal over the {choice.handed} candidates handed to it"
-        if set(verdicts) == {"OPTIMAL"}
-        else f"CP-SAT over the {choice.handed} candidates handed to it: {', '.join(verdicts)}"
-    )
+    told = f"CP-SAT over the {choice.handed} candidates handed to it: {', '.join(verdicts)}"
+    if set(verdicts) == {"OPTIMAL"}:
+        told = (
+            f"CP-SAT: each of {len(verdicts)} plans is optimal over the {choice.handed} candidates handed on"
+        )
     return [
-        f"exhaustion: {evaluated:,} of {counters.configurations:,} legal layouts on {len(explorer.markets)} pools of "
-        "machines were checked for memory and timed, or do not fit in memory",
-        f"bound: {counters.excluded:,} were excluded because a lower bound of their time or {goal.objective} exceeds "
-        "a limit or the last plan found, or another layout of the same count is faster",
+        f"exhaustion: of {counters.configurations:,} legal layouts on {len(explorer.markets)} pools of "
+        f"machines, {timed:,} were timed exactly or do not fit in memory",
+        f"bound: {counters.excluded:,} were excluded, as a lower bound of their time or {goal.objective} "
+        "exceeds a limit, the last plan found, or the time of another layout of the same count",
         "dominance: for one offering and count the fastest layout is best in cost, time, energy and power",
-        f"{told}; its choices equal those of the scan over all candidates",
+        f"{told}; its choices equal those of a scan over all candidates",
     ]
 
 
-def warnings(question: Question, explorer: Explorer, plans: list[Plan]) -> list[str]:
+def warnings(question: Question, plans: list[Plan]) -> list[str]:
     """What a buyer should know before signing."""
     told: list[str] = []
     for plan in plans:
         if plan.pricing == "on-demand" and plan.devices_paid > LARGE_RENT:
             told.append(
-                f"plan {plan.rank}: {plan.devices_paid:,} devices on demand from {plan.provider} are more than "
-                f"{LARGE_RENT}; ask for a quote"
+                f"plan {plan.rank}: {plan.devices_paid:,} devices on demand from {plan.provider} are more "
+                f"than {LARGE_RENT}; ask for a quote"
             )
         if age_days(plan.price_date, question.catalog.date) > STALE_DAYS:
             told.append(
@@ -63,6 +63,5 @@ def _other_pricing(question: Question) -> list[str]:
     left = {o.pricing for o in question.catalog.offerings if o.machine in machines} & CHEAPER - allowed
     if not left:
         return []
-    return [
-        f"limits.pricing leaves out {', '.join(sorted(left))}, which may be cheaper for those who can use them"
-    ]
+    kinds = ", ".join(sorted(left))
+    return [f"limits.pricing leaves out {kinds}, which may be cheaper for those who can use them"]
