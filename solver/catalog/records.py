@@ -226,6 +226,27 @@ class Support(Record):
     precisions: list[str]
 
 
+class Era(Record):
+    """How an older generation of a framework, or a relative of it, differs from the record."""
+
+    name: str
+    aliases: list[str] = []
+    """Free-text names of published runs, as globs; none: every name of the framework."""
+    until: Day = "9999"
+    """Date of the last runs of this generation."""
+    recompute: dict[str, str] | None = None
+    gradient_bytes: float | None = None
+    fused: float | None = None
+    layer_launch: Seconds | None = None
+    gradient_overlap: float | None = None
+    tensor_overlap: float | None = None
+    step_overhead: Seconds | None = None
+
+    @property
+    def differences(self) -> dict[str, Any]:
+        return self.model_dump(exclude={"name", "aliases", "until"}, exclude_none=True)
+
+
 class Framework(Fact):
     """A training framework: what it runs on, what layouts it accepts, what it holds in memory and costs."""
 
@@ -266,6 +287,8 @@ class Framework(Fact):
     """Runtime context and communication buffers on a device."""
     fragmentation: float
     """Share of the dynamic memory that the allocator cannot hand out."""
+    eras: list[Era] = []
+    """Older generations and relatives, the first that matches holds; what is planned is the record itself."""
 
 
 class Operations(Fact):

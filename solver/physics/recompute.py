@@ -39,5 +39,5 @@ KINDS = {  # by the names that frameworks' records use
 
 
 def kinds_of(names: Mapping[str, str]) -> tuple[Recompute, ...]:
-    """What a framework recomputes under each word of RECOMPUTE; nothing under a word that it does not have."""
+    """What a framework recomputes under each word of RECOMPUTE; nothing where it has no such word."""
     return tuple(KINDS[names.get(word, "none")] for word in RECOMPUTE)

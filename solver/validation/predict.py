@@ -1,0 +1,135 @@
+"""One published run through the physics: seconds a step, bytes on the fullest device."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from solver.architecture import ArchitectureError
+from solver.architecture.blocks import Architecture
+from solver.catalog import Catalog
+from solver.catalog.records import Device, Framework, Machine
+from solver.estimate import Job, Pool, Space, setting_of
+from solver.layout import RECOMPUTE, Layouts
+from solver.physics.step import Step
+from solver.validation.recompute import recompute_of
+from solver.validation.rows import Row
+from solver.validation.shapes import architecture_of
+from solver.validation.words import fabric_of, framework_of, sharding_of
+
+GIB = 2.0**30
+
+
+class Skip(Exception):  # noqa: N818 (not an error: a row that says too little)
+    """Why a row is not evaluated."""
+
+
+class Prediction(NamedTuple):
+    """Of one run. framework: id of the record; step: all parts."""
+
+    step: Step
+    step_time_s: float
+    peak_mem_gib: float
+    framework: str
+
+
+def predict(row: Row, catalog: Catalog) -> Prediction:
+    """Raises Skip with a reason."""
+    if row.missing:
+        raise Skip(f"not stated: {', '.join(row.missing)}")
+    device = catalog.devices.get(row.text("device"))
+    if device is None:
+        raise Skip(f"the device {row.text('device')} is not in the catalog")
+    precision = row.text("precision")
+    if precision not in device.peak:
+        raise Skip(f"the record of {device.id} has no peak in {precision}")
+    framework = framework_of(catalog, row.text("framework"), row.date)
+    if framework is None:
+        raise Skip(f'no framework of the catalog goes by "{row.text("framework")}"')
+    try:
+        architecture = architecture_of(row, catalog)
+    except ArchitectureError as error:
+        raise Skip(f"the model cannot be counted: {error}") from None
+    return _predicted(row, catalog, (device, framework, architecture))
+
+
+def _predicted(row: Row, catalog: Catalog, what: tuple[Device, Framework, Architecture]) -> Prediction:
+    device, framework, architecture = what
+    machine = machine_of(row, catalog, device)
+    pool = Pool(
+        device,
+        machine,
+        catalog.fabrics[machine.scale_up],
+        fabric_of(catalog, row, machine),
+        framework,
+        row.text("precision"),
+    )
+    word, kind = recompute_of(row, architecture, framework)
+    index = RECOMPUTE.index(word)
+    setting = setting_of(job_of(row, catalog, architecture), framework, pool.precision)
+    setting = setting._replace(kinds=tuple(kind if i == index else k for i, k in enumerate(setting.kinds)))
+    space = Space.of(setting, layouts_of(row, device, index))
+    step = space.step(pool, space.layer_cost(pool))
+    return Prediction(step, float(step.step_s[0]), float(space.memory.peak[0]) / GIB, framework.id)
+
+
+def job_of(row: Row, catalog: Catalog, architecture: Architecture) -> Job:
+    """What was trained. Benchmarks force balanced routing."""
+    return Job(
+        architecture=trained(architecture, row.text("task")),
+        sequence=row.integer("seq_len"),
+        global_batch=row.integer("global_batch_seq"),
+        steps=1,
+        gradient_dtype=None,
+        operations=catalog.operations["operations"],
+        flash=row.text("attention_kernel") != "unfused",
+        imbalance=1.0,
+    )
+
+
+def trained(architecture: Architecture, task: str) -> Architecture:
+    """The architecture with what the task trains: adapters (lora) leave every matrix frozen."""
+    if task != "lora":
+        return architecture
+    frozen = tuple(
+        (replace(block, matmuls=tuple(replace(m, trainable=False) for m in block.matmuls)), count)
+        for block, count in architecture.blocks
+    )
+    return replace(architecture, blocks=frozen)
+
+
+def machine_of(row: Row, catalog: Catalog, device: Device) -> Machine:
+    """The machine of a run: its slice, its rack, or a host of as many devices as it prints."""
+    devices = row.integer("devices")
+    known = [m for m in catalog.machines.values() if m.device == device.id]
+    if not known:
+        raise Skip(f"the catalog has no machine of {device.id}")
+    largest = max(known, key=lambda m: m.devices)
+    if largest.torus:
+        whole = [m for m in known if m.devices <= devices and devices % m.devices == 0]
+        return max(whole, key=lambda m: m.devices) if whole else min(known, key=lambda m: m.devices)
+    if largest.hosts > 1:  # a rack: what is printed is a tray
+        return largest
+    size = row.integer("devices_per_node", 0) or largest.devices
+    exact = next((m for m in known if m.devices == size), None)
+    return exact or largest.model_copy(update={"devices": size, "block": size, "domain": size})
+
+
+def layouts_of(row: Row, device: Device, recompute: int) -> Layouts:
+    """The stated layout; where the row counts devices and the software counts ranks, dp is cut finer."""
+    sizes = {name: row.integer(name) for name in ("tp", "cp", "pp", "dp", "vpp", "ep", "micro_batch")}
+    zero, shard = sharding_of(row)
+    ranks = int(np.prod([sizes[name] for name in ("tp", "cp", "pp", "dp")]))
+    finer = device.ranks if ranks == row.integer("devices") else 1
+    sizes["dp"] *= finer
+    sizes["micro_batch"] = max(sizes["micro_batch"] // finer, 1)
+    accumulated = max(row.integer("global_batch_seq") // (sizes["dp"] * sizes["micro_batch"]), 1)
+    parallel = row.text("sequence_parallel") == "1"
+    columns = sizes | {
+        "zero": zero,
+        "shard": shard * finer,
+        "grad_accum": accumulated,
+        "recompute": recompute,
+        "sequence_parallel": int(parallel),
+    }
+    return Layouts.of({name: [value] for name, value in columns.items()})

@@ -1,0 +1,73 @@
+"""The free text of published runs as records: frameworks, networks, sharding."""
+
+import csv
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from solver.catalog import Catalog
+from solver.catalog.records import Framework, Link, Machine
+from solver.validation.rows import Row
+
+SHARDING = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3}
+
+
+def framework_of(catalog: Catalog, name: str, date: str) -> Framework | None:
+    """The record whose longest alias matches the name, as it was at the date; None where none matches."""
+    found = [
+        (len(alias), framework)
+        for framework in catalog.frameworks.values()
+        for alias in (framework.id, *framework.aliases, *(a for era in framework.eras for a in era.aliases))
+        if fnmatchcase(name.lower(), alias.lower())
+    ]
+    if not found:
+        return None
+    return as_of(max(found, key=lambda match: match[0])[1], name, date)
+
+
+def as_of(framework: Framework, name: str, date: str) -> Framework:
+    """The framework with the constants of the first era that the name and the date fall into."""
+    for era in framework.eras:
+        named = not era.aliases or any(fnmatchcase(name.lower(), alias.lower()) for alias in era.aliases)
+        if named and date <= era.until:
+            return framework.model_copy(update=era.differences | {"eras": []})
+    return framework
+
+
+class Known(NamedTuple):
+    """A network that runs are known to have used: globs on row id, printed network and device."""
+
+    run: str
+    network: str
+    device: str
+    fabric: str
+
+
+@cache
+def known_networks() -> tuple[Known, ...]:
+    """catalogs/runs/networks.csv, the first that matches holds."""
+    inside = Path(__file__).parent.parent / "catalogs" / "runs" / "networks.csv"
+    beside = Path(__file__).parent.parent.parent / "catalogs" / "runs" / "networks.csv"
+    path = inside if inside.exists() else beside
+    with path.open(encoding="utf-8", newline="") as file:
+        return tuple(Known(*(row[f] for f in Known._fields)) for row in csv.DictReader(file))
+
+
+def fabric_of(catalog: Catalog, row: Row, machine: Machine) -> Link | None:
+    """What joined the machines of a run: as known of its source, else what usually joins such machines."""
+    for known in known_networks():
+        given = (row.id, row.text("network").lower(), row.text("device"))
+        globs = (known.run, known.network.lower(), known.device)
+        if all(fnmatchcase(text, glob or "*") for text, glob in zip(given, globs, strict=True)):
+            return catalog.fabric(known.fabric)
+    if machine.default_fabric:
+        return catalog.fabric(machine.default_fabric)
+    family = [m for m in catalog.machines.values() if m.device == machine.device and m.default_fabric]
+    return catalog.fabric(family[-1].default_fabric or "") if family else None
+
+
+def sharding_of(row: Row) -> tuple[int, int]:
+    """ZeRO stage and the replicas that share one copy (0: all) from words such as zero3 or zero3:8."""
+    word, _, shard = row.text("fsdp_or_zero_stage").partition(":")
+    return SHARDING.get(word, 0), int(shard or 0)
