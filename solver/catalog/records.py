@@ -74,7 +74,7 @@ class Fact(Record):
 class Gemm(Record):
     """Roofline of a matmul of m x n x k in one precision.
 
-    t = max(2 m n (k + k0) / (efficiency peak), bytes / (bandwidth_efficiency bandwidth)) + launch
+    t = max(2 (m n + idle) (k + k0) / (efficiency peak), bytes / (bandwidth_efficiency bandwidth)) + launch
     """
 
     efficiency: Share
@@ -85,6 +85,8 @@ class Gemm(Record):
     """Share of the memory bandwidth that a memory-bound product reaches."""
     launch: Seconds
     """Time before and after the work of a kernel."""
+    idle_outputs: float = Field(default=0.0, ge=0)
+    """Outputs that would fit into the part of the last wave of tiles that stands idle, on average."""
 
 
 class Kernels(Record):
@@ -95,8 +97,14 @@ class Kernels(Record):
     grouped_gemm_efficiency: Share
     """Of the grouped expert matmuls, relative to a plain matmul of the same rows."""
     attention_forward: Share
-    """Share of the dense 16-bit peak that a causal flash-attention forward reaches (its causal FLOPs)."""
+    """Share of the dense 16-bit peak that a causal flash-attention forward reaches (its causal FLOPs), with
+    head size 128, long spans and many heads.
+    """
     attention_backward: Share
+    attention_softmax: float = Field(default=0.0, ge=0)
+    """FLOPs' worth of time that the exponential of a score costs; its products cost 512 at head size 128."""
+    attention_idle_rows: float = Field(default=0.0, ge=0)
+    """Queries (times heads) that would fit into the part of the last wave that stands idle, on average."""
     pointwise_bandwidth: Share
     """Share of the memory bandwidth that element-wise kernels reach."""
     like: str = ""

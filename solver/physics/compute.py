@@ -14,7 +14,7 @@ from solver.architecture.flops import mean_span
 from solver.layout import Ints, Layouts
 from solver.physics import kernels
 from solver.physics.hardware import Floats, Number, Rank
-from solver.physics.kernels import Shape
+from solver.physics.kernels import Scores, Shape
 
 CAST_BYTES = 4.0  # bytes moved to cast a 16-bit element to 8 bits, plain and transposed: read 2, write 1 + 1
 UNFUSED_PASSES = (
@@ -128,7 +128,8 @@ def attention_passes_s(block: Block, cut: Layouts, rank: Rank, work: Workload) -
     for attention in (block.attention, block.cross_attention):
         if attention is not None:
             flops = attention_flops(attention, cut, work)
-            ahead, back = kernels.attention_s(flops, mean_span(attention, work.sequence), rank)
+            scores = Scores(flops, mean_span(attention, work.sequence), attention.qk_dim + attention.v_dim)
+            ahead, back = kernels.attention_s(scores, rank)
             forward, backward = forward + ahead, backward + back
             if not work.flash:
                 passes = UNFUSED_PASSES * rank.width * attention.heads / cut.tp * work.sequence

@@ -25,11 +25,12 @@ class Roofline(NamedTuple):
     inner_overhead: Number
     bandwidth_efficiency: Number
     launch: Number
+    idle_outputs: Number
 
     @classmethod
     def of(cls, gemm: Gemm) -> Self:
         """From the device's record."""
-        return cls(gemm.efficiency, gemm.inner_overhead, gemm.bandwidth_efficiency, gemm.launch)
+        return cls(*(getattr(gemm, name) for name in cls._fields))
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Rank:
     grouped_gemm_efficiency: Number
     attention_forward: Number
     attention_backward: Number
+    attention_softmax: Number
+    attention_idle_rows: Number
     pointwise_bandwidth: Number
     width: float
     narrow: bool
@@ -69,6 +72,8 @@ class Rank:
             grouped_gemm_efficiency=kernels.grouped_gemm_efficiency,
             attention_forward=kernels.attention_forward,
             attention_backward=kernels.attention_backward,
+            attention_softmax=kernels.attention_softmax,
+            attention_idle_rows=kernels.attention_idle_rows / ranks,
             pointwise_bandwidth=kernels.pointwise_bandwidth,
             width=WIDTH.get(precision, 2.0),
             narrow=precision in NARROW,

@@ -1,4 +1,4 @@
-"""How long kernels take: matmuls by a roofline of four constants, flash attention by its rate."""
+"""How long kernels take: matmuls by a roofline of five constants, flash attention by its rate."""
 
 from typing import NamedTuple
 
@@ -6,8 +6,9 @@ import numpy as np
 
 from solver.physics.hardware import Number, Rank
 
-BACKWARD_FLOPS = 2.5  # flash attention's backward pass over its forward pass (Dao 2023, arXiv 2307.08691)
-SPAN_HALF = 128.0  # keys of a span at which attention runs at half its rate: one tile on the diagonal
+BACKWARD_PRODUCTS = 2.5  # five products for the forward pass's two (Dao 2023, arXiv 2307.08691, sec. 3)
+REFERENCE_WIDTH = 256.0  # of a query-key and a value head of size 128, at which attention's rate is stated
+SPAN_TILE = 64.0  # keys that the tile on the diagonal computes and masks, the half of 128
 TILE_ROWS = 64.0  # rows that padding to whole tiles adds to each expert's product, on average half a tile
 
 
@@ -20,10 +21,20 @@ class Shape(NamedTuple):
     copies: Number
 
 
-def matmul_s(shape: Shape, rank: Rank) -> Number:
-    """Time of one product. [s], (K,)
+class Scores(NamedTuple):
+    """Attention as one rank runs it: FLOPs of the forward pass (K,), keys a query meets, head sizes q + v."""
 
-    t = max(2 m n (k + k0) / (efficiency peak), bytes / (bandwidth_efficiency bandwidth)) + launch
+    flops: Number
+    keys: float
+    width: float
+
+
+def matmul_s(shape: Shape, rank: Rank) -> Number:
+    """Time of the products in one kernel. [s], (K,)
+
+    t = max(2 (m n + idle) (k + k0) / (efficiency peak), bytes / (bandwidth_efficiency bandwidth)) + launch
+
+    k0: what a tile costs beyond its products; idle: outputs that the last, part-filled wave leaves out.
 
     Source: Williams, Waterman, Patterson 2009, Commun. ACM 52(4), 65-76; constants: docs/kernels.md.
     """
@@ -32,27 +43,42 @@ def matmul_s(shape: Shape, rank: Rank) -> Number:
 
 def grouped_matmul_s(shape: Shape, rank: Rank) -> Number:
     """Time of `copies` products in one kernel, each padded to whole tiles of rows. [s], (K,)"""
-    padded = Shape(shape.m + TILE_ROWS, shape.n, shape.k, shape.copies)
-    return shape.copies * _roofline_s(padded, rank, rank.grouped_gemm_efficiency) + rank.gemm.launch
+    padded = shape._replace(m=shape.m + TILE_ROWS)
+    return _roofline_s(padded, rank, rank.grouped_gemm_efficiency) + rank.gemm.launch
 
 
 def _roofline_s(shape: Shape, rank: Rank, efficiency: Number) -> Number:
-    m, n, k, _ = shape
+    m, n, k, copies = shape
     gemm = rank.gemm
     operand = 1.0 if rank.narrow else rank.width
-    moved = operand * (m * k + k * n) + rank.width * m * n
+    moved = copies * (operand * (m * k + k * n) + rank.width * m * n)
+    outputs = copies * m * n + gemm.idle_outputs
     return np.maximum(
-        2 * m * n * (k + gemm.inner_overhead) / (gemm.efficiency * efficiency * rank.peak),
+        2 * outputs * (k + gemm.inner_overhead) / (gemm.efficiency * efficiency * rank.peak),
         moved / (gemm.bandwidth_efficiency * rank.memory_bytes_per_s),
     )
 
 
-def attention_s(flops: Number, keys: float, rank: Rank) -> tuple[Number, Number]:
-    """Flash attention, forward and backward, of a forward pass of `flops` with `keys` a query. [s], (K,)
+def attention_s(scores: Scores, rank: Rank) -> tuple[Number, Number]:
+    """Flash attention, forward and backward. [s], (K,)
 
-    Source: rates in the devices' records.
+    t = (rows + idle) (keys + tile) (2 w + e) / (2 w0 + e) 2 w0 / (rate peak) + launch
+
+    rows = flops / (2 w keys): queries times heads; w: width, w0: that at which the rate is stated; e: FLOPs'
+    worth of a score's exponential, which the backward pass computes again beside 2.5 times the products.
+
+    Source: Shah et al. 2024, arXiv 2407.08608, sec. 3.1 (exponentials); constants: docs/kernels.md.
     """
-    spread = 1 + SPAN_HALF / keys
-    forward = flops * spread / (rank.attention_forward * rank.peak_16)
-    backward = BACKWARD_FLOPS * flops * spread / (rank.attention_backward * rank.peak_16)
+    flops, keys, width = scores
+    computed = (flops / (2 * width * keys) + rank.attention_idle_rows) * (keys + SPAN_TILE)
+    forward = computed * _score_flops(width, 1.0, rank) / (rank.attention_forward * rank.peak_16)
+    backward = (
+        computed * _score_flops(width, BACKWARD_PRODUCTS, rank) / (rank.attention_backward * rank.peak_16)
+    )
     return forward + rank.gemm_16.launch, backward + 2 * rank.gemm_16.launch
+
+
+def _score_flops(width: float, products: float, rank: Rank) -> Number:
+    """FLOPs of a score's products, for which its rate is stated, with its exponential's worth. [FLOP]"""
+    own, reference = 2 * products * width, 2 * products * REFERENCE_WIDTH
+    return (own + rank.attention_softmax) / (reference + rank.attention_softmax) * reference
