@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,6 +69,19 @@ def test_every_field_of_the_file_is_read_in_si() -> None:
     assert (limits.layout.tp, limits.layout.recompute) == ((4, 8), ("none", "selective"))
     assert (limits.layout.sequence_parallel, limits.layout.pp) == ((True,), ())
     assert (holding.machine, holding.count, holding.fabric, holding.price) == ("a100-80-sxm-8", 2, "ib", 3.0)
+
+
+def test_numbers_of_numpy_are_plain_numbers() -> None:
+    training = {
+        "tokens": np.float64(2e12),
+        "sequence_length": np.int64(8192),
+        "global_batch": "512 sequences",
+    }
+    question = problem(
+        training=training, limits={"deadline": np.float32(60), "layout": {"tp": (2,)}}
+    ).question()
+    assert json.loads(json.dumps(question)) == question
+    assert question["training"]["tokens"] == 2e12
 
 
 def test_steps_are_tokens_by_batches_rounded_up() -> None:

@@ -4,6 +4,9 @@
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +52,10 @@ BAD: list[tuple[dict[Any, Any], str]] = [
     ({"limits": {"max_devices": 1.5}}, "limits.max_devices: 1.5 is not a whole number of devices; write e.g. 64"),
     ({"limits": {"max_devices": "1e8"}}, 'limits.max_devices: "1e8" is above 1e+07, more than can be believed; write e.g. 64'),
     ({"limits": {"min_devices": 64, "max_devices": 8}}, "limits.max_devices: 8 is below min_devices 64; write at least 64"),
+    ({"limits": {"max_power": Fraction(10**400)}}, "limits.max_power: inf is not a power"),
+    ({"limits": {"budget": Decimal(3)}}, "limits.budget: a value of type Decimal is not an amount of money"),
+    ({"limits": {"deadline": timedelta(3)}}, "limits.deadline: a value of type timedelta is not a duration"),
+    ({"limits": {"devices": {"a"}}}, "limits.devices[0]: a value of type set is not text"),
     # lists and names
     ({"limits": {"devices": ["h100*", 7]}}, "limits.devices[1]: 7 is not text; put it in quotes if it is a name"),
     ({"limits": {"devices": []}}, "limits.devices: the list is empty; name at least one, or leave the field out"),

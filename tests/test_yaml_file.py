@@ -66,7 +66,7 @@ def test_a_scalar_is_what_was_written(text: str, value: object) -> None:
         ("a: 1\nb: \x00", "line 2: the control character U+0000 is not text; remove it"),
         ("a:\n\t- b", "line 2: a tab cannot indent YAML; use spaces"),
         ("a: 1\n\tb: 2", "line 2: a tab cannot indent YAML; use spaces"),
-        ("a: b: c", "line 1: this is not YAML (mapping values are not allowed in this context)"),
+        ("a: b: c", "line 1: this is not YAML (mapping values are not allowed"),
         ("a: b: c", 'put text that holds ": " in quotes, and one "name: value" on a line'),
         ("x: 1\na: {b: 1", "line 2: this is not YAML"),
         ("x: 1\na: 'b", "line 2: this is not YAML"),

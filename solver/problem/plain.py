@@ -1,5 +1,6 @@
 """Any mapping as plain, private values: dicts with text keys, lists, and scalars."""
 
+import math
 import numbers
 import os
 from collections.abc import Mapping
@@ -43,11 +44,20 @@ def _key(key: object) -> str:
 
 
 def _scalar(value: object) -> object:
-    """Numbers of any library as int or float, paths as text."""
-    if isinstance(value, bool | int | float | str):
+    """Numbers of any library as int or float, text and paths as str."""
+    if isinstance(value, bool):
         return value
-    if isinstance(value, os.PathLike):
-        return str(os.fspath(value))
     if isinstance(value, numbers.Integral):
         return int(value)
-    return float(value) if isinstance(value, numbers.Real) else value
+    if isinstance(value, numbers.Real):
+        return _float(value)
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
+    return str.__str__(value) if isinstance(value, str) else value
+
+
+def _float(value: numbers.Real) -> object:
+    try:
+        return float(value)
+    except OverflowError:  # a fraction beyond any float
+        return math.inf
