@@ -5,7 +5,7 @@ from functools import partial
 
 from solver.architecture.blocks import Architecture
 from solver.architecture.config import Config
-from solver.architecture.families import hybrid, layerwise, quirks, zamba
+from solver.architecture.families import encoder, encoder_decoder, hybrid, layerwise, quirks, vision, zamba
 from solver.architecture.families.decoder import decoder
 from solver.architecture.families.record import Moe
 from solver.architecture.families.table import DECODERS
@@ -45,4 +45,15 @@ FAMILIES: dict[str, Callable[[Config], Architecture]] = {
     "nemotron_h": layerwise.nemotron_h,
     "nemotron-nas": layerwise.irregular,
     "deci": layerwise.irregular,
+    "t5": encoder_decoder.t5,
+    "mt5": encoder_decoder.t5,
+    "umt5": partial(encoder_decoder.t5, bias_in_every_layer=True),
+    "bart": encoder_decoder.bart,
+    "bert": partial(encoder.bert, pooled=True),
+    "roberta": partial(encoder.bert, pooled=False),
+    "xlm-roberta": partial(encoder.bert, pooled=False),
+    "modernbert": encoder.modern_bert,
+    "vit": vision.vit,
+    "clip": vision.clip,
+    "siglip": vision.siglip,
 }

@@ -8,17 +8,16 @@ from solver.architecture.blocks import Architecture, Block, Matmul, Shard
 from solver.architecture.config import ArchitectureError, Config
 from solver.architecture.families.patterns import Span, experts_where, spans
 from solver.architecture.families.record import Decoder, Flag, Moe
+from solver.architecture.latent import Latent, latent_attention
 from solver.architecture.parts import (
     Experts,
     FeedForward,
-    Latent,
     Part,
     SelfAttention,
     attention,
     experts,
     feed_forward,
     join,
-    latent_attention,
     norm,
     residual,
     stack,

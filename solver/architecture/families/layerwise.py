@@ -106,7 +106,7 @@ def irregular(config: Config) -> Architecture:
     names = [repr(entry.values) for entry in entries]
     for name, entry in zip(names, entries, strict=True):
         if name not in made:
-            made[name] = _cut_layer(entry, size, config.flag("attention_bias", default=False))
+            made[name] = _cut_layer(entry, size, bias=config.flag("attention_bias", default=False))
     return outside(config, record, size, stack(made[name] for name in names))
 
 
@@ -117,8 +117,8 @@ def _mappings(config: Config, key: str) -> list[dict[str, object]]:
     return [dict(item) for item in items if isinstance(item, dict)]
 
 
-def _cut_layer(entry: Config, size: Sizes, bias: bool) -> Block:
-    mixer, ffn = _cut_attention(entry.child("attention"), size, bias), _cut_ffn(entry.child("ffn"), size)
+def _cut_layer(entry: Config, size: Sizes, *, bias: bool) -> Block:
+    mixer, ffn = _cut_attention(entry.child("attention"), size, bias=bias), _cut_ffn(entry.child("ffn"), size)
     parts: list[Part] = []
     for at, part in enumerate((mixer, ffn), 1):
         if part is not None:
@@ -127,7 +127,7 @@ def _cut_layer(entry: Config, size: Sizes, bias: bool) -> Block:
     return join(", ".join(kinds) or "nothing", size.hidden, *parts)
 
 
-def _cut_attention(entry: Config, size: Sizes, bias: bool) -> Part | None:
+def _cut_attention(entry: Config, size: Sizes, *, bias: bool) -> Part | None:
     if entry.flag("no_op", default=False):
         return None
     if entry.flag("replace_with_linear", default=False):
