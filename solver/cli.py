@@ -1,0 +1,227 @@
+"""The command `trainplan`: parse, call, print. What a command needs is imported when it runs."""
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from solver import __version__
+from solver.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+DONE, BAD_INPUT, INFEASIBLE, STOPPED, INTERRUPTED, NO_READER = 0, 2, 3, 4, 130, 141
+EXIT_CODE = {"optimal": DONE, "feasible": DONE, "infeasible": INFEASIBLE, "unknown": STOPPED}
+
+app = typer.Typer(
+    name="trainplan",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class Distinct(StrEnum):
+    """What sets two plans apart."""
+
+    DEVICE = "device"
+    OFFERING = "offering"
+    LAYOUT = "layout"
+
+
+class Records(StrEnum):
+    """What the catalog lists, and the check of its rules."""
+
+    DEVICES = "devices"
+    MACHINES = "machines"
+    FABRICS = "fabrics"
+    OFFERINGS = "offerings"
+    MODELS = "models"
+    FRAMEWORKS = "frameworks"
+    CHECK = "check"
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Overlay = Annotated[
+    Path | None, typer.Option("--catalog", metavar="DIR", help="Folder of records to lay over the catalog.")
+]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"trainplan {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def trainplan(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Choose the hardware and the parallel layout to train a model on."""
+
+
+@app.command()
+def solve(
+    problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="Requirements file (YAML).")],
+    budget: Annotated[str | None, typer.Option(metavar="X", help='For limits.budget: "3M USD".')] = None,
+    deadline: Annotated[str | None, typer.Option(metavar="X", help='For limits.deadline: "30 days".')] = None,
+    top: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many plans.")] = 5,
+    distinct: Annotated[Distinct, typer.Option(help="What sets two plans apart.")] = Distinct.OFFERING,
+    time_limit: Annotated[
+        float | None, typer.Option(metavar="S", min=0, help="Seconds that the proof may take.")
+    ] = None,
+    catalog: Overlay = None,
+    json: Json = False,
+) -> None:
+    """Rank the best plans that meet PROBLEM, or say why none does."""
+    from solver.problem import read_problem
+    from solver.report import answer_report
+    from solver.search import solve_problem
+
+    given = {"limits.budget": budget, "limits.deadline": deadline, "catalog": catalog}
+    stated = {field: value for field, value in given.items() if value is not None}
+    answer = solve_problem(read_problem(problem, stated), top, distinct.value, time_limit)
+    _print(answer.model_dump(mode="json"), answer_report, json)
+    raise typer.Exit(EXIT_CODE[answer.status])
+
+
+@app.command()
+def evaluate(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run file (YAML).")], json: Json = False
+) -> None:
+    """Estimate one stated layout, or name every rule it breaks."""
+    from solver.evaluation import evaluate_run
+    from solver.problem import read_run
+    from solver.report import evaluation_report
+
+    evaluation = evaluate_run(read_run(run))
+    _print(evaluation.model_dump(mode="json"), evaluation_report, json)
+    raise typer.Exit(DONE if evaluation.legal and evaluation.fits else INFEASIBLE)
+
+
+@app.command()
+def validate(
+    runs: Annotated[Path, typer.Argument(metavar="RUNS", help="Published runs (CSV).")], json: Json = False
+) -> None:
+    """Compare predicted with measured runs, row by row and in sum."""
+    from solver.report import validation_report
+    from solver.validation import validate
+
+    _print(validate(runs).model_dump(mode="json"), validation_report, json)
+
+
+@app.command()
+def model(
+    name: Annotated[
+        str, typer.Argument(metavar="MODEL", help="Id of the catalog, path to a config.json, or a size: 7B.")
+    ],
+    sequence_length: Annotated[
+        int | None, typer.Option(metavar="N", min=1, max=10**9, help="Tokens of a sequence, for the FLOPs.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Count a model: parameters, FLOPs per token, model states."""
+    from solver.report import size_report
+    from solver.sizing import size_of
+
+    _print(size_of(name, sequence_length).model_dump(mode="json"), size_report, json)
+
+
+@app.command()
+def catalog(
+    records: Annotated[Records, typer.Argument(help="What to list, or check: hold the catalog's rules.")],
+    glob: Annotated[
+        str, typer.Option("--filter", metavar="GLOB", help='Only ids that match: "h100*".')
+    ] = "*",
+    overlay: Overlay = None,
+    json: Json = False,
+) -> None:
+    """List the records of the catalog, or check them."""
+    from solver.catalog import check, listing, load
+    from solver.report import catalog_report, check_report
+
+    found = load(overlay)
+    if records is Records.CHECK:
+        if broken := check(found):
+            raise InputError(str(overlay or "catalog"), [_fault(sentence) for sentence in broken])
+        kinds = [kind.value for kind in Records if kind is not Records.CHECK]
+        counts = {kind: len(listing(found, kind)) for kind in kinds}
+        _print({"faults": [], "date": found.date, "hash": found.hash, "records": counts}, check_report, json)
+        return
+    listed = [record for record in listing(found, records.value) if fnmatchcase(record["id"], glob)]
+    _print(listed, lambda rows: catalog_report(records.value, rows), json)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of the requirements file, for editors."""
+    from solver.problem.schema import schema as schema_of
+
+    _print_json(schema_of())
+
+
+def _fault(sentence: str) -> Fault:
+    """A sentence of `check`, told as "record: field: message"."""
+    record, field, message = sentence.split(": ", 2)
+    return Fault(f"{record}: {field}", message)
+
+
+def _print(document: Any, report: "Callable[[Any], Iterable[RenderableType]]", json: bool) -> None:
+    if json:
+        _print_json(document)
+        return
+    from solver.report import show
+
+    show(report(document))
+
+
+def _print_json(document: Any) -> None:
+    """ASCII, so that every terminal and pipe takes it."""
+    from json import dumps
+
+    sys.stdout.write(dumps(document, indent=2, allow_nan=False) + "\n")
+
+
+def _refuse(error: InputError) -> int:
+    """Tells what is wrong with the input, a sentence a fault; for programs on stdout too."""
+    if "--json" in sys.argv[1:]:
+        _print_json({"faults": [fault._asdict() for fault in error.faults]})
+    sys.stderr.write(f"{error}\n")
+    return BAD_INPUT
+
+
+def _run() -> int:
+    """The exit code of the command that was asked for."""
+    try:
+        code = app(prog_name="trainplan", standalone_mode=False)
+    except InputError as error:
+        code = _refuse(error)
+    except typer.TyperException as error:  # a usage error
+        told = error.format_message().rstrip(".")
+        code = _refuse(InputError("trainplan", [Fault("", f"{told}; see trainplan --help")]))
+    except typer.Abort:
+        code = INTERRUPTED
+    sys.stdout.flush()
+    return code or DONE
+
+
+def main() -> NoReturn:
+    """The one place where errors become messages and exit codes."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # both are text files
+    try:
+        code = _run()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:  # the reader (head, a pager) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = NO_READER
+    sys.exit(code)

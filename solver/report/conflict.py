@@ -1,0 +1,53 @@
+"""Why nothing fits: the demands that clash, and the smallest changes that would give a plan."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+
+from solver.report import words
+from solver.report.page import heading, line, listed
+from solver.report.words import Fields
+
+
+def conflict_parts(answer: Fields) -> Iterator[RenderableType]:
+    """Of an answer without plans."""
+    if answer["status"] == "unknown":
+        yield heading("No plan was found within the time limit; nothing is proved")
+        return
+    yield heading("No plan exists (proved)")
+    if answer["conflict"]:
+        yield line(_clash(answer["conflict"], answer["question"]))
+    for other in answer["other_conflicts"]:
+        yield line(f"Nor: {_clash(other, answer['question'])}")
+    if answer["relaxations"]:
+        yield heading("What would give a plan")
+        yield listed(_relaxation(item) for item in answer["relaxations"])
+
+
+def _clash(fields: list[str], question: Fields) -> str:
+    told = [_demand(field, question) for field in fields]
+    verb = "cannot be met" if len(told) == 1 else "cannot be met together"
+    return f"{words.joined(told, 'and')} {verb}."
+
+
+def _demand(field: str, question: Fields) -> str:
+    """A field of the file with its value."""
+    value = question
+    for key in field.split("."):
+        value = value.get(key, {}) if isinstance(value, dict) else {}
+    return f"{field} {words.joined(value, 'and')}" if value else field
+
+
+def _relaxation(item: Fields) -> str:
+    change = f"{item['field']}: {words.joined(item['from'])} -> {words.joined(item['to'])}"
+    others = (
+        f", together with {words.joined(item['together_with'], 'and')}:" if item["together_with"] else ":"
+    )
+    return f"{change}{others}{_gives(item['plan'])}"
+
+
+def _gives(plan: Fields | None) -> str:
+    if plan is None:
+        return ""
+    rented = f"{words.counted(plan['devices'], plan['device'])} from {plan['provider']}"
+    return f" {rented}, {words.days(plan['time']['days'])}, {words.usd(plan['cost']['total_usd'])}"

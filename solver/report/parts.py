@@ -1,0 +1,33 @@
+"""What a step, a device's memory and a bill are made of, as bars."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+
+from solver.report import words
+from solver.report.page import bars, heading, large
+from solver.report.words import Fields
+
+
+def step(plan: Fields) -> Iterator[RenderableType]:
+    """Exposed seconds of a step."""
+    time = plan["time"]
+    shown = large(time["parts"], time["step_s"])
+    yield heading(f"Time of a step: {words.seconds(time['step_s'])}")
+    yield bars(shown, time["step_s"], [words.seconds(value) for value in shown.values()])
+
+
+def memory(used: Fields) -> Iterator[RenderableType]:
+    """GiB on the fullest device, and what it leaves free."""
+    usable, peak = used["usable_gib"], used["peak_gib"]
+    shown = large(used["parts"], peak) | ({"free": usable - peak} if usable > peak else {})
+    yield heading(f"Memory of the fullest device: {words.gib(peak)} of {words.gib(usable)}")
+    yield bars(shown, usable, [words.gib(value) for value in shown.values()])
+
+
+def costs(plan: Fields) -> Iterator[RenderableType]:
+    """USD of the whole run."""
+    cost = plan["cost"]
+    shown = large(cost["parts"], cost["total_usd"])
+    yield heading(f"Cost: {words.usd(cost['total_usd'])}")
+    yield bars(shown, cost["total_usd"], [words.usd(value) for value in shown.values()])
