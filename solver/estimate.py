@@ -5,7 +5,7 @@ The one place where a catalog record, a model and a layout meet: search, evaluat
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -82,7 +82,8 @@ class Pool:
 
     @cached_property
     def rank(self) -> Rank:
-        return Rank.of(self.device, self.precision)
+        attention = self.framework.attention.get(self.device.architecture, 1.0)
+        return Rank.of(self.device, self.precision, attention)
 
     @property
     def network(self) -> Network:
@@ -139,33 +140,53 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
 
 @dataclass(frozen=True)
 class Space:
-    """N layouts of a job with one framework in one precision; what does not depend on the machine."""
+    """N layouts of a job with one framework in one precision; what does not depend on the machine.
+
+    way_memory: what a layer holds, for each way to cut it (K,); dealt: stated stages, else they are dealt
+    evenly.
+    """
 
     setting: Setting
     layouts: Layouts
-    stages: Stages
     cuts: Cuts
+    way_memory: LayerMemory
+    dealt: Stages | None = None
 
     @classmethod
-    def of(cls, setting: Setting, layouts: Layouts, stages: Stages | None = None) -> "Space":
-        full = layouts.take(np.arange(len(layouts)))
-        dealt = stages or even_stages(setting.architecture.layers, full.pp)
-        return cls(setting, full, dealt, Cuts.among(full))
+    def of(cls, setting: Setting, layouts: Layouts, dealt: Stages | None = None) -> Self:
+        """layouts: every column (N,)."""
+        cuts = Cuts.among(layouts)
+        return cls(setting, layouts, cuts, layer_memory(setting, cuts.ways), dealt)
+
+    def take(self, index: Ints | Bools) -> Self:
+        """The layouts at `index`."""
+        dealt = Stages(*(column[index] for column in self.dealt)) if self.dealt else None
+        cuts = Cuts(self.cuts.ways, self.cuts.of[index])
+        return type(self)(self.setting, self.layouts.take(index), cuts, self.way_memory, dealt)
+
+    @cached_property
+    def stages(self) -> Stages:
+        return self.dealt or even_stages(self.setting.architecture.layers, self.layouts.pp)
 
     @cached_property
     def layer_memory(self) -> LayerMemory:
-        return layer_memory(self.setting, self.cuts.ways).take(self.cuts.of)
+        """What a layer holds in each layout. (N,)"""
+        return self.way_memory.take(self.cuts.of)
 
     @cached_property
     def memory(self) -> Memory:
         return memory.peak(self.setting, self.layer_memory, self.layouts, self.stages)
 
-    def take(self, index: Ints | Bools) -> "Space":
-        """The layouts at `index`."""
-        stages = Stages(*(column[index] for column in self.stages))
-        return Space(
-            self.setting, self.layouts.take(index), stages, Cuts(self.cuts.ways, self.cuts.of[index])
-        )
+    @cached_property
+    def _peaks(self) -> Floats:
+        return np.full(len(self.layouts), np.nan)
+
+    def peak(self, rows: Ints) -> Floats:
+        """Peak memory of some layouts, each computed once. [B]"""
+        missing = rows[np.isnan(self._peaks[rows])]
+        if len(missing):
+            self._peaks[missing] = self.take(missing).memory.peak
+        return self._peaks[rows]
 
     def layer_cost(self, pool: Pool) -> LayerCost:
         """Of each way to cut a layer, on a pool. (K,)"""

@@ -78,7 +78,8 @@ class Layouts:
     def take(self, index: Ints | Bools) -> Self:
         """The rows at `index`, every column at full length."""
         rows = len(self)
-        return type(self)(**{name: np.broadcast_to(c, rows)[index] for name, c in self.columns.items()})
+        full = {n: c if len(c) == rows else np.broadcast_to(c, rows) for n, c in self.columns.items()}
+        return type(self)(**{name: column[index] for name, column in full.items()})
 
     def row(self, index: int) -> dict[str, int]:
         return {name: int(np.broadcast_to(c, len(self))[index]) for name, c in self.columns.items()}
@@ -101,10 +102,23 @@ class Cuts(NamedTuple):
         """Found by numbering: each column's values, then their combinations."""
         number = np.zeros(len(layouts), np.int64)
         for name in CUT:
-            values, place = np.unique(layouts.columns[name], return_inverse=True)
+            values, place = numbered(layouts.columns[name])
             number = number * len(values) + place
-        _, first, of = np.unique(number, return_index=True, return_inverse=True)
+        ways, of = numbered(number)
+        first = np.empty(len(ways), np.int64)
+        first[of[::-1]] = np.arange(len(of))[::-1]
         return cls(layouts.take(first), of)
+
+
+def numbered(values: Ints) -> tuple[Ints, Ints]:
+    """The different values, ascending, and the place of each value among them; for small whole numbers. (N,)
+
+    why: np.unique sorts, which takes most of the time of a search.
+    """
+    distinct = np.flatnonzero(np.bincount(values))
+    places = np.zeros(distinct[-1] + 1 if len(distinct) else 0, np.int64)
+    places[distinct] = np.arange(len(distinct))
+    return distinct, places[values]
 
 
 class Stages(NamedTuple):

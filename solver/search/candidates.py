@@ -14,7 +14,7 @@ import numpy as np
 
 from solver.catalog.records import Offering
 from solver.estimate import Job, Pool, Space, case_of, rules_of, run_of, setting_of
-from solver.layout import RECOMPUTE, Bools, Ints
+from solver.layout import RECOMPUTE, Bools, Ints, numbered
 from solver.physics.hardware import Floats
 from solver.physics.layer import LayerCost
 from solver.pricing import HOUR_S, cost_parts, energy_wh
@@ -67,10 +67,13 @@ class Market(NamedTuple):
 
 @dataclass
 class Counters:
-    """Legal layouts on pools, and those that a bound excluded."""
+    """Legal layouts that were looked at on pools, and those of them that a bound excluded; pools excluded
+    whole.
+    """
 
     configurations: int = 0
     excluded: int = 0
+    pools: int = 0
 
 
 class Timed(NamedTuple):
@@ -122,10 +125,10 @@ class Explorer:
             min(pool.machine.devices if alone else self.most_devices, self.most_devices) * pool.device.ranks
         )
 
-    def space(self, market: Market) -> Space:
-        """The legal layouts of a market; shared by all of the same geometry."""
+    def frame(self, market: Market) -> Frame:
+        """What decides the layouts of a market."""
         pool = market.pool
-        frame = Frame(
+        return Frame(
             case_of(self.job, pool.framework, pool.precision, pool.block_ranks),
             rules_of(pool.framework),
             pool.domain_ranks,
@@ -134,17 +137,15 @@ class Explorer:
             self.job.architecture.total_parameters < SMALL,
             self.pinned,
         )
+
+    def space(self, market: Market) -> Space:
+        """The legal layouts of a market; shared by all of the same geometry."""
+        pool, frame = market.pool, self.frame(market)
         key = (frame, pool.framework.id, pool.precision)
         if key not in self.spaces:
             setting = setting_of(self.job, pool.framework, pool.precision)
             self.spaces[key] = Space.of(setting, layouts_of(frame))
         return self.spaces[key]
-
-    def skip(self, market: Market) -> None:
-        """Counts the layouts of a market that a bound excludes."""
-        layouts = len(self.space(market).layouts)
-        self.counters.configurations += layouts
-        self.counters.excluded += layouts
 
     def cost(self, number: int) -> LayerCost:
         """Of each way to cut a layer, in market `number`. (K,)"""
@@ -153,30 +154,28 @@ class Explorer:
             self.costs[number] = self.space(market).layer_cost(market.pool)
         return self.costs[number]
 
-    def floor_rank_s(self, number: int) -> float:
-        """A lower bound of the rank-seconds of a step in market `number`, whatever the layout. [s]
+    def way_floors(self, number: int) -> Floats:
+        """A lower bound of the rank-seconds of a step for each way to cut a layer in market `number`. [s],
+        (K,)
 
-        For every way to cut a layer: tp cp (batch / micro_batch) (layers x layer + tables). Stages, replicas
-        and bubbles only add, as the pace of a pipeline is at least the mean of its stages.
+        As bounds.rank_seconds, communication within a layer included.
         """
         cost, ways = self.cost(number), self.space(self.markets[number]).cuts.ways
         passes = self.job.architecture.layers * cost.total + cost.embedding + cost.loss
-        return float(np.min(ways.tp * ways.cp * self.job.global_batch / ways.micro_batch * passes))
+        return (1 - ROUNDING) * ways.tp * ways.cp * self.job.global_batch / ways.micro_batch * passes
 
     def fastest(self, number: int, worth: "Worth") -> Timed:
         """The fastest layouts of each count that fit in memory and may be worth it."""
         market, cost = self.markets[number], self.cost(number)
         pool, space = market.pool, self.space(market)
-        self.counters.configurations += len(space.layouts)
         devices = space.layouts.ranks // pool.device.ranks
-        fits = np.flatnonzero(space.memory.peak <= pool.rank.usable_bytes)
-        if len(fits) == 0:
-            return Timed(fits, fits, np.zeros(0))
-        part = space.take(fits)
-        floor = part.step(pool, cost).floor_s * (1 - ROUNDING)
-        able = worth.able(floor, devices[fits])
-        self.counters.excluded += len(fits) - int(able.sum())
-        chosen = np.flatnonzero(able)
+        rough = self.way_floors(number)[space.cuts.of] / space.layouts.ranks
+        able = np.flatnonzero(worth.able(rough, devices))
+        fits = able[space.peak(able) <= pool.rank.usable_bytes]
+        floor = space.take(fits).step(pool, cost).floor_s * (1 - ROUNDING)
+        chosen = worth.able(floor, devices[fits])
+        self.counters.configurations += len(devices)
+        self.counters.excluded += len(devices) - len(able) + len(fits) - int(chosen.sum())
         timed = Timed(fits[chosen], devices[fits][chosen], floor[chosen])
         return self._timed(lambda rows: space.take(rows).step(pool, cost).step_s, timed)
 
@@ -188,7 +187,7 @@ class Explorer:
 
         first = leaders(floors.devices, floors.step_s, self.kept)
         tried = exact(first)
-        counts, place = np.unique(floors.devices, return_inverse=True)
+        counts, place = numbered(floors.devices)
         ceiling = np.zeros(len(counts))
         np.maximum.at(ceiling, place[first], tried)
         full = np.bincount(place[first], minlength=len(counts)) >= self.kept
@@ -263,7 +262,7 @@ def recomputable(pool: Pool) -> tuple[str, ...]:
 
 def leaders(group: Ints, value: Floats, most: int) -> Ints:
     """Indices of the `most` smallest values of each group, of equals the first; by group, then value."""
-    order = np.lexsort((np.arange(len(value)), value, group))
+    order = np.lexsort((value, group))  # stable
     sorted_group = group[order]
     starts = np.flatnonzero(np.r_[True, sorted_group[1:] != sorted_group[:-1]]) if len(order) else order
     position = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))

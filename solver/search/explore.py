@@ -10,6 +10,7 @@ from solver.catalog.records import Offering
 from solver.physics.hardware import Floats
 from solver.pricing import HOUR_S
 from solver.question import Question
+from solver.search.bounds import market_floors
 from solver.search.candidates import SLACK, Candidates, Cap, Explorer, Market, Worth
 from solver.search.limits import Limit, violated
 
@@ -85,13 +86,13 @@ class Best:
 
 def explore(explorer: Explorer, goal: Goal) -> Candidates:
     """Every candidate that can be among the answer, priced. The rest is excluded by a bound, and counted."""
-    floors = [floor_of(explorer, number, goal) for number in range(len(explorer.markets))]
+    floors = market_values(explorer, goal)
     best = Best(goal.top, {})
     tables = []
     for number in sorted(range(len(floors)), key=lambda n: (floors[n], n)):
         market = explorer.markets[number]
         if floors[number] > best.ceiling:
-            explorer.skip(market)
+            explorer.counters.pools += 1
             continue
         timed = explorer.fastest(number, worth(explorer, market, goal, best.ceiling))
         table = explorer.priced(number, timed)
@@ -103,16 +104,14 @@ def explore(explorer: Explorer, goal: Goal) -> Candidates:
     return ranked(Candidates.joined(tables), explorer.offerings, goal.quantity)
 
 
-def floor_of(explorer: Explorer, number: int, goal: Goal) -> float:
-    """A lower bound of the objective on market `number`, whatever layout, count and offering."""
-    market = explorer.markets[number]
-    space = explorer.space(market)
-    if len(space.layouts) == 0:
-        return np.inf
-    rank_s = explorer.floor_rank_s(number) * explorer.job.steps
+def market_values(explorer: Explorer, goal: Goal) -> Floats:
+    """A lower bound of the objective in each market, whatever layout, count and offering. (M,)"""
+    rank_s: Floats = market_floors(explorer) * explorer.job.steps
+    markets = explorer.markets
     if goal.objective == "time":
-        return rank_s / int(space.layouts.ranks.max())
-    return rank_s * _per_device_s(explorer, market, goal.objective) / market.pool.device.ranks
+        return rank_s / np.array([explorer.most_ranks(market) for market in markets], np.float64)
+    each = [_per_device_s(explorer, m, goal.objective) / m.pool.device.ranks for m in markets]
+    return rank_s * np.array(each, np.float64)
 
 
 def _per_device_s(explorer: Explorer, market: Market, objective: str) -> float:

@@ -60,6 +60,17 @@ def layouts_of(frame: Frame) -> Layouts:
     return Layouts.of(columns)
 
 
+@lru_cache(maxsize=64)
+def ways_of(frame: Frame) -> Layouts:
+    """Every way to cut a layer that a legal layout of the frame can take, and perhaps some more."""
+    columns: Columns = {"tp": frame.values("tp", tensor_degrees(frame))}
+    for name in ("cp", "ep", "etp"):
+        columns = _lawful(frame, DIMENSIONS[name](frame, columns), name)
+    alone = columns | {"dp": np.ones_like(columns["tp"])}
+    columns = _micro_batch(frame, alone)
+    return Layouts.of(_recompute(frame, columns))
+
+
 def tensor_degrees(frame: Frame) -> list[int]:
     """Degrees of tensor parallelism: divisors of the heads (powers of two without heads) inside a machine."""
     most = min(frame.domain, TP_MOST)

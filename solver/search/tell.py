@@ -14,6 +14,7 @@ CHEAPER = {"spot", "committed-1y", "committed-3y", "capacity-block", "flex-start
 def proof(explorer: Explorer, goal: Goal, choice: Choice) -> list[str]:
     """What is proved by what."""
     counters = explorer.counters
+    pools = len(explorer.markets)
     timed = counters.configurations - counters.excluded
     verdicts = [verdict.status for verdict in choice.verdicts]
     told = f"CP-SAT over the {choice.handed} candidates handed to it: {', '.join(verdicts)}"
@@ -22,8 +23,9 @@ def proof(explorer: Explorer, goal: Goal, choice: Choice) -> list[str]:
             f"CP-SAT: each of {len(verdicts)} plans is optimal over the {choice.handed} candidates handed on"
         )
     return [
-        f"exhaustion: of {counters.configurations:,} legal layouts on {len(explorer.markets)} pools of "
-        f"machines, {timed:,} were timed exactly or do not fit in memory",
+        f"exhaustion: of {counters.configurations:,} legal layouts on {pools - counters.pools} of {pools} "
+        f"pools of machines, {timed:,} were timed exactly or do not fit in memory",
+        f"bound: {counters.pools} pools were excluded whole; no layout on them can be as good as the last plan",
         f"bound: {counters.excluded:,} were excluded, as a lower bound of their time or {goal.objective} "
         "exceeds a limit, the last plan found, or the time of another layout of the same count",
         "dominance: for one offering and count the fastest layout is best in cost, time, energy and power",
