@@ -69,7 +69,7 @@ def _row(plan: Fields) -> tuple[str, ...]:
         str(plan["rank"]),
         "\n".join((*hardware, f"{plan['region']}, {plan['pricing']}")),
         f"{plan['framework']} {plan['layout']['precision']}\n{layout}",
-        f"{words.days(time['days'])}\n{words.band(time)}",
+        f"{words.days(time['days'])}\n{words.band(time).rsplit(' ', 1)[0]}",
         words.percent(time["mfu_pct"]),
         f"{used['peak_gib']:.1f}\nof {used['usable_gib']:.1f}",
         words.money(plan["cost"]["total_usd"]),
@@ -86,8 +86,12 @@ def _first(plan: Fields) -> Iterator[RenderableType]:
 
 def _rented(plan: Fields) -> Iterator[tuple[str, str]]:
     time, wires, cost = plan["time"], plan["interconnect"], plan["cost"]
-    place = f"{plan['provider']} in {plan['region']}, {plan['pricing']}, price of {plan['price_date']}"
-    yield "rent", f"{words.counted(plan['machines'], plan['instance'])} from {place}"
+    place = f"{plan['provider']} in {plan['region']}, {plan['pricing']}"
+    machines = words.counted(plan["machines"], plan["instance"])
+    if plan["pricing"] == "owned":
+        yield "use", f"{machines} that you have"
+    else:
+        yield "rent", f"{machines} from {place}, price of {plan['price_date']}"
     if plan["devices_paid"] != plan["devices"]:
         yield "paid", f"{plan['devices_paid']:,} devices, of which {plan['devices']:,} are used"
     if plan["also_in"]:
@@ -100,7 +104,7 @@ def _rented(plan: Fields) -> Iterator[tuple[str, str]]:
     per_step = words.seconds(time["step_s"])
     goodput = f"{words.percent(time['goodput_pct'])} goodput"
     yield "time", f"{time['steps']:,} steps of {per_step} at {goodput}: {words.days(time['days'])}"
-    yield "band", f"{words.band(time)} {words.days(time['days']).split()[1]}"
+    yield "band", words.band(time)
     rate = f"{time['tokens_per_s']:,.0f} tokens/s, {time['tokens_per_s_per_device']:,.0f} a device"
     yield "speed", f"{rate}, {time['mfu_pct']:.1f}% MFU"
     yield "limit", plan["bottleneck"]

@@ -12,7 +12,7 @@ from solver.report.words import Fields
 
 def evaluation_report(evaluation: Fields) -> Iterator[RenderableType]:
     """Legal and measured out, or illegal and why."""
-    place = f"{words.counted(evaluation['devices'], 'devices')} of {evaluation['machine']}"
+    place = f"{words.plural(evaluation['devices'], 'device')} of {evaluation['machine']}"
     yield heading(f"{evaluation['framework']} on {place}: {_verdict(evaluation)}")
     if evaluation["legal"]:
         yield labelled(_figures(evaluation))

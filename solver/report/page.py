@@ -50,7 +50,7 @@ def labelled(rows: Iterable[tuple[str, str]]) -> RenderableType:
 
 
 def table(columns: Mapping[str, str], rows: Iterable[Sequence[str]]) -> Table:
-    """columns: heading -> "text" (may be folded), "number" (to the right, never broken), "id" (never broken)."""
+    """columns: heading -> "text" (may be folded), "number" (right, never broken), "id" (never broken)."""
     result = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     for name, kind in columns.items():
         right, whole = kind == "number", kind != "text"

@@ -22,12 +22,14 @@ def memory(used: Fields) -> Iterator[RenderableType]:
     usable, peak = used["usable_gib"], used["peak_gib"]
     shown = large(used["parts"], peak) | ({"free": usable - peak} if usable > peak else {})
     yield heading(f"Memory of the fullest device: {words.gib(peak)} of {words.gib(usable)}")
-    yield bars(shown, usable, [words.gib(value) for value in shown.values()])
+    yield bars(shown, max(usable, peak), [words.gib(value) for value in shown.values()])
 
 
 def costs(plan: Fields) -> Iterator[RenderableType]:
     """USD of the whole run."""
     cost = plan["cost"]
+    if not cost["total_usd"]:
+        return
     shown = large(cost["parts"], cost["total_usd"])
     yield heading(f"Cost: {words.usd(cost['total_usd'])}")
     yield bars(shown, cost["total_usd"], [words.usd(value) for value in shown.values()])

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from solver import units
 from solver.report.words import Fields, joined
 
 # Of the training, in the order in which they are told.
@@ -53,4 +54,5 @@ def _limits(limits: Fields) -> Iterator[str]:
 
 def _holding(item: Fields) -> str:
     fabric = f" joined by {joined(item['fabric'])}" if "fabric" in item else ""
-    return f"{item['count']} x {item['machine']}{fabric} at {item['price']}"
+    price = units.format_usd_per_hour(units.usd_per_hour(item["price"]))
+    return f"{item['count']} x {item['machine']}{fabric} at {price}"

@@ -15,9 +15,11 @@ def days(value: float) -> str:
 
 
 def band(time: Fields) -> str:
-    """23.7 to 39.4, in the unit in which `days` tells the time."""
-    factor = float(days(time["days"]).split()[0].replace(",", "")) / time["days"]
-    return " to ".join(f"{time[end] * factor:,.3g}" for end in ("low_days", "high_days"))
+    """23.7 to 39.4 days: both ends in the unit in which `days` tells the time."""
+    unit = days(time["days"]).split()[1]
+    scale = DAY_S / units.seconds(f"1 {unit}")
+    low, high = (_digits(time[end] * scale, 2) for end in ("low_days", "high_days"))
+    return f"{low} to {high} {unit}"
 
 
 def usd(value: float) -> str:
@@ -69,8 +71,15 @@ def layout_spelled(layout: Fields) -> str:
     virtual = {"pipeline": f" x {layout['vpp']} virtual" if layout["vpp"] > 1 else ""}
     degrees = [f"{w} {layout[k]}{virtual.get(w, '')}" for w, k in named.items() if layout[k] > 1]
     data = f"data {layout['dp']:,}"
-    batch = f"{layout['grad_accum']:,} micro-batches of {layout['micro_batch']} sequences a step"
-    return f"{', '.join([*degrees, data])}; {batch}"
+    batch = (
+        f"{plural(layout['grad_accum'], 'micro-batch', 'es')} of {plural(layout['micro_batch'], 'sequence')}"
+    )
+    return f"{', '.join([*degrees, data])}; {batch} a step"
+
+
+def plural(number: int, thing: str, ending: str = "s") -> str:
+    """1 sequence, 2 sequences."""
+    return f"{number:,} {thing}{'' if number == 1 else ending}"
 
 
 def layout_words(layout: Fields) -> str:
