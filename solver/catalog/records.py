@@ -159,6 +159,8 @@ class Link(Fact):
     """Share of the sheet bandwidth that large collectives reach."""
     latency: Seconds
     """Time of one hop of a ring."""
+    start: Seconds = 0.0
+    """Time of a collective beside its hops: launch, and the ranks waiting for each other."""
     aliases: list[str] = []
 
 

@@ -90,7 +90,7 @@ class Network:
     """What joins the ranks, as one rank sees it, large messages.
 
     domain              ranks that the scale-up link joins
-    link_bytes_per_s    one way, of a rank [B/s]; link_latency_s of a hop [s]
+    link_bytes_per_s    one way, of a rank [B/s]; link_latency_s of a hop, link_start_s of a collective [s]
     topology            of the scale-up link (records.Link)
     dimensions          of a torus; wrapped: share of its axes that close to a ring
     fabric_bytes_per_s  one way, a rank's share of its machine's network cards [B/s]
@@ -99,6 +99,7 @@ class Network:
     domain: int
     link_bytes_per_s: float
     link_latency_s: float
+    link_start_s: float
     topology: str
     dimensions: int
     edge: float
@@ -115,6 +116,7 @@ class Network:
             domain=machine.domain * ranks,
             link_bytes_per_s=link.bandwidth * link.efficiency / ranks,
             link_latency_s=link.latency,
+            link_start_s=link.start,
             topology=link.topology,
             dimensions=max(len(torus), 1),
             edge=float(np.prod(torus)) ** (1 / len(torus)) if torus else 1.0,
