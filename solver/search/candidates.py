@@ -5,7 +5,6 @@ count only the fastest can matter to any limit or objective. Pools are visited i
 of what they can cost, and left out once the bound exceeds what has been found.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -22,6 +21,7 @@ from solver.question import Question
 from solver.search.space import SMALL, Frame, layouts_of
 
 ROUNDING = 1e-12  # what float64 sums in another order may differ by, relative
+TRIES = 4  # layouts of each count that are timed first
 SLACK = 1.25  # rows beyond a limit by up to this are kept: near misses, so that limits bind in the model
 
 
@@ -165,38 +165,33 @@ class Explorer:
         return (1 - ROUNDING) * ways.tp * ways.cp * self.job.global_batch / ways.micro_batch * passes
 
     def fastest(self, number: int, worth: "Worth") -> Timed:
-        """The fastest layouts of each count that fit in memory and may be worth it."""
+        """The `kept` fastest layouts of each count that fit in memory and may be worth it.
+
+        A few layouts of each count are timed first; of the others, only those whose lower bound (first a
+        rough one by the way a layer is cut, then that of the pipeline) is below what these reach.
+        """
         market, cost = self.markets[number], self.cost(number)
         pool, space = market.pool, self.space(market)
         devices = space.layouts.ranks // pool.device.ranks
         rough = self.way_floors(number)[space.cuts.of] / space.layouts.ranks
         able = np.flatnonzero(worth.able(rough, devices))
         fits = able[space.peak(able) <= pool.rank.usable_bytes]
-        floor = space.take(fits).step(pool, cost).floor_s * (1 - ROUNDING)
-        chosen = worth.able(floor, devices[fits])
-        self.counters.configurations += len(devices)
-        self.counters.excluded += len(devices) - len(able) + len(fits) - int(chosen.sum())
-        timed = Timed(fits[chosen], devices[fits][chosen], floor[chosen])
-        return self._timed(lambda rows: space.take(rows).step(pool, cost).step_s, timed)
-
-    def _timed(self, times_of: Callable[[Ints], Floats], floors: Timed) -> Timed:
-        """Exact times of what can be among the `kept` fastest of its count; floors: lower bounds."""
+        place = numbered(devices[fits])[1]
 
         def exact(rows: Ints) -> Floats:
-            return times_of(floors.layout[rows])
+            return space.take(fits[rows]).step(pool, cost).step_s
 
-        first = leaders(floors.devices, floors.step_s, self.kept)
-        tried = exact(first)
-        counts, place = numbered(floors.devices)
-        ceiling = np.zeros(len(counts))
-        np.maximum.at(ceiling, place[first], tried)
-        full = np.bincount(place[first], minlength=len(counts)) >= self.kept
-        rows = np.flatnonzero((floors.step_s <= ceiling[place]) | ~full[place])
-        self.counters.excluded += len(place) - len(rows)
-        times = exact(rows)
-        best = leaders(floors.devices[rows], times, self.kept)
+        tried = leaders(place, rough[fits], max(self.kept, TRIES))
+        ceiling = reached(place[tried], exact(tried), self.kept)
+        left = np.flatnonzero(rough[fits] <= ceiling[place])
+        floor = space.take(fits[left]).step(pool, cost).floor_s * (1 - ROUNDING)
+        left = left[(floor <= ceiling[place[left]]) & worth.able(floor, devices[fits[left]])]
+        times = exact(left)
+        self.counters.configurations += len(devices)
+        self.counters.excluded += len(devices) - len(able) + len(fits) - len(left)
+        best = leaders(place[left], times, self.kept)
         best = best[np.isfinite(times[best])]
-        return Timed(floors.layout[rows][best], floors.devices[rows][best], times[best])
+        return Timed(fits[left][best], devices[fits[left]][best], times[best])
 
     def priced(self, number: int, timed: Timed) -> Candidates:
         """The timed layouts of market `number` at each of its offerings' prices."""
@@ -258,6 +253,15 @@ def recomputable(pool: Pool) -> tuple[str, ...]:
     return tuple(
         w for w in RECOMPUTE if pool.framework.recompute.get(w, "core_attention") != "core_attention"
     )
+
+
+def reached(group: Ints, times: Floats, most: int) -> Floats:
+    """The `most`-th best time of each group; infinite where it has fewer. (groups,)"""
+    best = leaders(group, times, most)
+    groups = int(group.max(initial=-1)) + 1
+    ceiling = np.zeros(groups)
+    np.maximum.at(ceiling, group[best], times[best])
+    return np.where(np.bincount(group[best], minlength=groups) < most, np.inf, ceiling)
 
 
 def leaders(group: Ints, value: Floats, most: int) -> Ints:

@@ -59,7 +59,7 @@ def _certified(all_rows: Everything, goal: Goal) -> list[str]:
     handed = survivors(table, violated(table, goal.limits), np.zeros(0, np.int64), goal.limits)
     verdict = certify(all_rows.explorer, handed, goal._replace(top=1), None)[0]
     return [
-        f"exhaustion: of {len(all_rows.table):,} fastest layouts by offering and count none keeps all demands",
+        f"exhaustion: none of {len(all_rows.table):,} rows, the fastest of each offering and count, fits",
         f"CP-SAT over the {len(handed.table)} candidates that miss by least: {verdict.status}",
     ]
 

@@ -86,16 +86,17 @@ class Best:
 
 def explore(explorer: Explorer, goal: Goal) -> Candidates:
     """Every candidate that can be among the answer, priced. The rest is excluded by a bound, and counted."""
-    floors = market_values(explorer, goal)
+    rank_s = market_floors(explorer)
     best = Best(goal.top, {})
     tables = []
-    for number in sorted(range(len(floors)), key=lambda n: (floors[n], n)):
+    for number in in_order(explorer, goal, rank_s):
         market = explorer.markets[number]
-        if floors[number] > best.ceiling:
+        judge = worth(explorer, market, goal, best.ceiling)
+        most = explorer.most_ranks(market)
+        if not judge.able(rank_s[number : number + 1] / most, np.array([most // market.pool.device.ranks])):
             explorer.counters.pools += 1
             continue
-        timed = explorer.fastest(number, worth(explorer, market, goal, best.ceiling))
-        table = explorer.priced(number, timed)
+        table = explorer.priced(number, explorer.fastest(number, judge))
         fine = table.take(np.flatnonzero(violated(table, goal.limits) == 0))
         best.add(distinct_keys(explorer, fine, goal.distinct), getattr(fine, goal.quantity))
         tables.append(table)
@@ -104,14 +105,16 @@ def explore(explorer: Explorer, goal: Goal) -> Candidates:
     return ranked(Candidates.joined(tables), explorer.offerings, goal.quantity)
 
 
-def market_values(explorer: Explorer, goal: Goal) -> Floats:
-    """A lower bound of the objective in each market, whatever layout, count and offering. (M,)"""
-    rank_s: Floats = market_floors(explorer) * explorer.job.steps
-    markets = explorer.markets
-    if goal.objective == "time":
-        return rank_s / np.array([explorer.most_ranks(market) for market in markets], np.float64)
-    each = [_per_device_s(explorer, m, goal.objective) / m.pool.device.ranks for m in markets]
-    return rank_s * np.array(each, np.float64)
+def in_order(explorer: Explorer, goal: Goal, rank_s: Floats) -> list[int]:
+    """Markets by a lower bound of the objective, so that good plans are found first. (M,)"""
+    values = []
+    for seconds, market in zip(rank_s.tolist(), explorer.markets, strict=True):
+        if goal.objective == "time":
+            values.append(seconds / explorer.most_ranks(market))
+        else:
+            each = _per_device_s(explorer, market, goal.objective)
+            values.append(seconds * each / market.pool.device.ranks)
+    return sorted(range(len(values)), key=lambda number: (values[number], number))
 
 
 def _per_device_s(explorer: Explorer, market: Market, objective: str) -> float:

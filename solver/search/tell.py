@@ -25,7 +25,7 @@ def proof(explorer: Explorer, goal: Goal, choice: Choice) -> list[str]:
     return [
         f"exhaustion: of {counters.configurations:,} legal layouts on {pools - counters.pools} of {pools} "
         f"pools of machines, {timed:,} were timed exactly or do not fit in memory",
-        f"bound: {counters.pools} pools were excluded whole; no layout on them can be as good as the last plan",
+        f"bound: {counters.pools} pools were excluded whole; nothing there fits or beats the last plan",
         f"bound: {counters.excluded:,} were excluded, as a lower bound of their time or {goal.objective} "
         "exceeds a limit, the last plan found, or the time of another layout of the same count",
         "dominance: for one offering and count the fastest layout is best in cost, time, energy and power",
