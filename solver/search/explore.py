@@ -1,5 +1,6 @@
 """The exhaustive part of the search: every market, in the order of its lower bound, until none can matter."""
 
+import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -80,8 +81,9 @@ class Best:
     @property
     def ceiling(self) -> float:
         """The top-th best value; infinite while there are fewer."""
-        found = sorted(self.values.values())
-        return found[self.top - 1] if len(found) >= self.top else np.inf
+        if len(self.values) < self.top:
+            return np.inf
+        return heapq.nsmallest(self.top, self.values.values())[-1]
 
 
 def explore(explorer: Explorer, goal: Goal) -> Candidates:
