@@ -107,6 +107,10 @@ class Kernels(Record):
     """Queries (times heads) that would fit into the part of the last wave that stands idle, on average."""
     pointwise_bandwidth: Share
     """Share of the memory bandwidth that element-wise kernels reach."""
+    sustained: Share = 1.0
+    """Share of these rates that remains in a training step: clocks fall when every unit works without a
+    pause.
+    """
     like: str = ""
     source: list[str]
     date: Day
@@ -244,17 +248,33 @@ class Era(Record):
     """Free-text names of published runs, as globs; none: every name of the framework."""
     until: Day = "9999"
     """Date of the last runs of this generation."""
+    compiled: bool | None = None
+    """Of runs that state so alone."""
     recompute: dict[str, str] | None = None
     gradient_bytes: float | None = None
+    accumulation_bytes: float | None = None
+    attention: dict[str, float] | None = None
     fused: float | None = None
     layer_launch: Seconds | None = None
     gradient_overlap: float | None = None
     tensor_overlap: float | None = None
+    expert_overlap: float | None = None
     step_overhead: Seconds | None = None
+    interleaved: bool | None = None
+    weight_bytes: float | None = None
+    loss_bytes: float | None = None
+    copy_bytes: float | None = None
+    step_bytes: float | None = None
+    weight_gradient_bytes: float | None = None
+    kept: float | None = None
+    narrow_bytes: float | None = None
+    buffers: Bytes | None = None
+    context: Bytes | None = None
+    fragmentation: float | None = None
 
     @property
     def differences(self) -> dict[str, Any]:
-        return self.model_dump(exclude={"name", "aliases", "until"}, exclude_none=True)
+        return self.model_dump(exclude={"name", "aliases", "until", "compiled"}, exclude_none=True)
 
 
 class Framework(Fact):
@@ -283,18 +303,38 @@ class Framework(Fact):
     """The vocabulary is padded to a multiple of this times tp."""
     fused: float
     """Element-wise traffic, over that of one kernel each for norm, residual, rope and activation."""
+    accumulation_bytes: float = 0.0
+    """Moved for each parameter that a rank holds to add a micro-batch's gradient to the sum."""
+    attention: dict[str, Share] = {}
+    """By architecture of the device: rate of its attention kernels over that of the device's record (1)."""
     layer_launch: Seconds
     """Host time to launch a layer's forward kernels: a floor under its time."""
     gradient_overlap: float
     """Share of the gradient reduction that may hide behind the backward pass."""
     tensor_overlap: float
     """Share of the tensor-parallel communication that may hide behind matmuls."""
+    expert_overlap: float = 0.0
+    """Share of the expert-parallel communication that may hide behind matmuls."""
     step_overhead: Seconds
     """Per step: data loading, logging, optimizer launch."""
+    interleaved: bool = False
+    """Of published runs that state no virtual stages: as deep as the layers divide."""
     loss_bytes: float
     """Bytes per logit element alive at the loss (bf16 logits, float32 copy, gradient)."""
+    copy_bytes: float = 0.0
+    """Of a parameter in copies beside its gradient, whole on every rank (16-bit gradients beside float32)."""
+    step_bytes: float = 0.0
+    """Of a parameter that a rank updates, in copies that live during the optimizer's step."""
+    weight_gradient_bytes: float = 0.0
+    """Of an element of a weight gradient before it is added or reduced: one layer and the head at a time."""
+    kept: float = 1.0
+    """Activations kept for the backward pass, over those that fused kernels keep."""
+    narrow_bytes: float = 2.0
+    """Bytes that an input of an 8-bit matmul is kept in."""
+    buffers: Bytes = 0.0
+    """Communication buckets that stay allocated."""
     context: Bytes
-    """Runtime context and communication buffers on a device."""
+    """Runtime context and communicators on a device, outside the allocator."""
     fragmentation: float
     """Share of the dynamic memory that the allocator cannot hand out."""
     eras: list[Era] = []

@@ -37,7 +37,7 @@ class Roofline(NamedTuple):
 class Rank:
     """Compute and memory of one rank in one precision; each a number, or (C, 1) for C devices side by side.
 
-    peak, peak_16           dense rate of the precision and of 16 bits [FLOP/s]
+    peak, peak_16           dense rate of the precision and of 16 bits at the sustained clock [FLOP/s]
     memory_bytes_per_s      [B/s]
     usable_bytes            [B]
     """
@@ -58,20 +58,23 @@ class Rank:
     narrow: bool
 
     @classmethod
-    def of(cls, device: Device, precision: str) -> Self:
-        """The rank of a device; a device of several ranks shares its compute and memory evenly."""
+    def of(cls, device: Device, precision: str, attention: float = 1.0) -> Self:
+        """The rank of a device; a device of several ranks shares its compute and memory evenly.
+
+        attention: rate of a framework's attention kernels over that of the device's record.
+        """
         sixteen = "bf16" if "bf16" in device.peak else "fp16" if "fp16" in device.peak else precision
         kernels, ranks = device.kernels, device.ranks
         return cls(
-            peak=device.peak[precision] / ranks,
-            peak_16=device.peak[sixteen] / ranks,
+            peak=device.peak[precision] * kernels.sustained / ranks,
+            peak_16=device.peak[sixteen] * kernels.sustained / ranks,
             gemm=Roofline.of(kernels.gemm[precision]),
             gemm_16=Roofline.of(kernels.gemm[sixteen]),
             memory_bytes_per_s=device.memory_bandwidth / ranks,
             usable_bytes=device.usable_memory / ranks,
             grouped_gemm_efficiency=kernels.grouped_gemm_efficiency,
-            attention_forward=kernels.attention_forward,
-            attention_backward=kernels.attention_backward,
+            attention_forward=kernels.attention_forward * attention,
+            attention_backward=kernels.attention_backward * attention,
             attention_softmax=kernels.attention_softmax,
             attention_idle_rows=kernels.attention_idle_rows / ranks,
             pointwise_bandwidth=kernels.pointwise_bandwidth,

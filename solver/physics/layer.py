@@ -14,7 +14,7 @@ from solver.layout import Ints, Layouts
 from solver.physics import communication as com
 from solver.physics.compute import Layer, ends_s, mean_layer, tokens
 from solver.physics.hardware import Floats, Network, Number, Rank
-from solver.physics.memory import Setting
+from solver.physics.memory import Setting, held_by_layer
 
 
 class LayerTime(NamedTuple):
@@ -81,7 +81,7 @@ class LayerCost:
 def layer_cost(setting: Setting, rank: Rank, network: Network, cut: Layouts) -> LayerCost:
     """One layer, for each way to cut it. (K,)"""
     work = setting.work
-    passes = mean_layer(setting.architecture, cut, rank, work)
+    passes = accumulating(mean_layer(setting.architecture, cut, rank, work), setting, rank, cut)
     compute = layer_time(passes, cut.recompute, setting)
     hidden = tokens(cut, work.sequence) * setting.architecture.hidden * rank.width
     embedding, loss = ends_s(setting.architecture, cut, rank, work)
@@ -90,12 +90,21 @@ def layer_cost(setting: Setting, rank: Rank, network: Network, cut: Layouts) -> 
     arrays = (
         tensor_s(call, compute.matmul),
         context_s(call, passes, rank.width),
-        expert_s(call),
+        expert_s(call, compute.matmul),
         embedding,
         loss,
         hidden / along,
     )
     return LayerCost(compute, *(array + np.zeros(len(cut)) for array in arrays))
+
+
+def accumulating(layer: Layer, setting: Setting, rank: Rank, cut: Layouts) -> Layer:
+    """The passes with the gradients of a micro-batch added to their sum: memory traffic of every weight held."""
+    held = held_by_layer(setting.architecture, cut)
+    moved = (held.dense + held.expert) * setting.framework.accumulation_bytes
+    backward = layer.backward
+    added = backward.elementwise + moved / rank.pointwise_bytes_per_s
+    return layer._replace(backward=backward._replace(elementwise=added))
 
 
 class Call(NamedTuple):
@@ -152,7 +161,7 @@ def context_s(call: Call, passes: Layer, width: float) -> Floats:
     return ahead + com.exposed_s(2 * ring, passes.backward.attention, 1.0)
 
 
-def expert_s(call: Call) -> Floats:
+def expert_s(call: Call, matmul_s: Number) -> Floats:
     """All-to-all of a layer: dispatch and combine, forward and backward. [s], (K,)
 
     A rank sends every token it holds once for each expert it goes to.
@@ -166,4 +175,5 @@ def expert_s(call: Call) -> Floats:
     )
     share = routed / architecture.layers * call.setting.work.imbalance * cut.etp / cut.tp
     group = com.span(cut.ep, cut.etp, call.network)
-    return (4 + 2 * call.repeated) * com.all_to_all_s(call.hidden_bytes * share, group, call.network)
+    total = (4 + 2 * call.repeated) * com.all_to_all_s(call.hidden_bytes * share, group, call.network)
+    return com.exposed_s(total, matmul_s, call.setting.framework.expert_overlap)

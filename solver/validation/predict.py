@@ -43,7 +43,7 @@ def predict(row: Row, catalog: Catalog) -> Prediction:
     precision = row.text("precision")
     if precision not in device.peak:
         raise Skip(f"the record of {device.id} has no peak in {precision}")
-    framework = framework_of(catalog, row.text("framework"), row.date)
+    framework = framework_of(catalog, row)
     if framework is None:
         raise Skip(f'no framework of the catalog goes by "{row.text("framework")}"')
     try:
@@ -68,7 +68,10 @@ def _predicted(row: Row, catalog: Catalog, what: tuple[Device, Framework, Archit
     index = RECOMPUTE.index(word)
     setting = setting_of(job_of(row, catalog, architecture), framework, pool.precision)
     setting = setting._replace(kinds=tuple(kind if i == index else k for i, k in enumerate(setting.kinds)))
-    space = Space.of(setting, layouts_of(row, device, index))
+    layouts = layouts_of(row, device, index)
+    if framework.interleaved and not row.text("vpp"):
+        layouts = interleaved(layouts, architecture.layers)
+    space = Space.of(setting, layouts)
     step = space.step(pool, space.layer_cost(pool))
     return Prediction(step, float(step.step_s[0]), float(space.memory.peak[0]) / GIB, framework.id)
 
@@ -133,3 +136,11 @@ def layouts_of(row: Row, device: Device, recompute: int) -> Layouts:
         "sequence_parallel": int(parallel),
     }
     return Layouts.of({name: [value] for name, value in columns.items()})
+
+
+def interleaved(layouts: Layouts, layers: int) -> Layouts:
+    """A single layout with one layer a virtual stage, where layers and micro-batches divide so."""
+    pp, micro_batches = int(layouts.pp[0]), int(layouts.grad_accum[0])
+    if pp == 1 or layers % pp or micro_batches % pp:
+        return layouts
+    return replace(layouts, vpp=np.array([layers // pp]))

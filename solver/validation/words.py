@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from solver.catalog import Catalog
-from solver.catalog.records import Framework, Link, Machine
+from solver.catalog.records import Era, Framework, Link, Machine
 from solver.validation.rows import Row
 
 SHARDING = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3}
 
 
-def framework_of(catalog: Catalog, name: str, date: str) -> Framework | None:
-    """The record whose longest alias matches the name, as it was at the date; None where none matches."""
+def framework_of(catalog: Catalog, row: Row) -> Framework | None:
+    """The record whose longest alias matches the run's software, as it was then; None where none matches."""
+    name = row.text("framework")
     found = [
         (len(alias), framework)
         for framework in catalog.frameworks.values()
@@ -23,16 +24,29 @@ def framework_of(catalog: Catalog, name: str, date: str) -> Framework | None:
     ]
     if not found:
         return None
-    return as_of(max(found, key=lambda match: match[0])[1], name, date)
+    return as_of(max(found, key=lambda match: match[0])[1], row)
 
 
-def as_of(framework: Framework, name: str, date: str) -> Framework:
-    """The framework with the constants of the first era that the name and the date fall into."""
+def as_of(framework: Framework, row: Row) -> Framework:
+    """The framework with the constants of the first era that the run falls into."""
+    era = era_of(framework, row)
+    return framework.model_copy(update=era.differences | {"eras": []}) if era else framework
+
+
+def era_of(framework: Framework, row: Row) -> Era | None:
+    """The first era whose names, dates and compilation fit the run."""
+    name, compiled = row.text("framework").lower(), compiled_of(row)
     for era in framework.eras:
-        named = not era.aliases or any(fnmatchcase(name.lower(), alias.lower()) for alias in era.aliases)
-        if named and date <= era.until:
-            return framework.model_copy(update=era.differences | {"eras": []})
-    return framework
+        named = not era.aliases or any(fnmatchcase(name, alias.lower()) for alias in era.aliases)
+        if named and row.date <= era.until and era.compiled in (None, compiled):
+            return era
+    return None
+
+
+def compiled_of(row: Row) -> bool | None:
+    """Whether the run's notes say that its graph was compiled; None where they do not speak of it."""
+    notes = row.text("notes").lower()
+    return True if "compile" in notes else False if "eager" in notes else None
 
 
 class Known(NamedTuple):
