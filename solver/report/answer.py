@@ -107,7 +107,7 @@ def _rented(plan: Fields) -> Iterator[tuple[str, str]]:
     yield "band", words.band(time)
     rate = f"{time['tokens_per_s']:,.0f} tokens/s, {time['tokens_per_s_per_device']:,.0f} a device"
     yield "speed", f"{rate}, {time['mfu_pct']:.1f}% MFU"
-    yield "limit", plan["bottleneck"]
+    yield "spent on", plan["bottleneck"]
     yield "cost", f"{words.usd(cost['total_usd'])}, {words.usd(cost['per_hour_usd'])}/hour"
     yield "energy", f"{plan['energy']['mwh']:,.4g} MWh, {plan['power_kw']:,.4g} kW"
 

@@ -1,6 +1,6 @@
 """The report of `validate`: predicted against measured, in sum, by device and row by row."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 
@@ -13,16 +13,24 @@ ROWS = {"run": "text", "predicted": "number", "measured": "number", "error": "nu
 
 
 def validation_report(found: Fields) -> Iterator[RenderableType]:
-    """Sums first, then every row."""
-    yield heading(f"{found['evaluated']:,} of {found['rows']:,} runs evaluated")
-    yield labelled(_sums(found))
-    yield heading("By device (mean and median absolute error, mean error)")
-    yield indented(table(GROUPS, (_group(name, group) for name, group in found["by_device"].items())))
-    yield heading("Run by run (memory: predicted peak against measured)")
+    """Every row first, sums last: where a terminal stops."""
+    yield heading("Run by run (memory: error of the predicted peak)")
     yield indented(table(ROWS, (_row(result) for result in found["results"])))
     if found["skipped"]:
         yield heading("Skipped")
-        yield listed(f"{skipped['id']}: {skipped['reason']}" for skipped in found["skipped"])
+        yield listed(_reasons(found["skipped"]))
+    yield heading("By device (mean and median absolute error, mean error)")
+    yield indented(table(GROUPS, (_group(name, group) for name, group in found["by_device"].items())))
+    yield heading(f"{found['evaluated']:,} of {found['rows']:,} runs evaluated")
+    yield labelled(_sums(found))
+
+
+def _reasons(skipped: Sequence[Fields]) -> Iterator[str]:
+    """Each reason with the runs that it stands for."""
+    runs: dict[str, list[str]] = {}
+    for one in skipped:
+        runs.setdefault(one["reason"], []).append(one["id"])
+    return (f"{reason}: {words.joined(ids, 'and')}" for reason, ids in runs.items())
 
 
 def _sums(found: Fields) -> Iterator[tuple[str, str]]:

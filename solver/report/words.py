@@ -40,7 +40,8 @@ def _digits(value: float, most: int) -> str:
 
 
 def seconds(value: float) -> str:
-    return units.format_duration(value, 3)
+    """1.69 s, 124 s, 92.1 ms: never in minutes, so that steps can be compared."""
+    return f"{_digits(value, 2)} s" if value >= 1 else units.format_duration(value, 3)
 
 
 def gib(value: float) -> str:
