@@ -82,10 +82,23 @@ def ask(problem: Problem) -> Question:
     )
 
 
+MOST_PARAMETERS = 1e16
+
+
 def resolve_model(
     model: Model, catalog: Catalog, training: Training, faults: list[Fault]
 ) -> tuple[Architecture, tuple[str, ...]] | None:
     """The architecture that the file means, and what was assumed for it; or a fault."""
+    found = _architecture(model, catalog, training, faults)
+    if found and found[0].total_parameters > MOST_PARAMETERS:
+        faults.append(Fault("model", f"{found[0].total_parameters:.3g} parameters are absurd; at most 1e16"))
+        return None
+    return found
+
+
+def _architecture(
+    model: Model, catalog: Catalog, training: Training, faults: list[Fault]
+) -> tuple[Architecture, tuple[str, ...]] | None:
     try:
         if isinstance(model, ModelName):
             return _of_catalog(model.id, catalog), ()

@@ -42,7 +42,8 @@ def explain(question: Question, goal: Goal) -> Explanation:
         return Explanation([MEMORY], [], [], ["exhaustion: no layout fits in the memory of any machine"])
     fields = [demand.field for demand in all_rows.demands]
     conflicts = [[fields[i] for i in members(mask)] for mask in hitting_sets(corrections)]
-    if all(_is_choice(all_rows.demands[i]) for mask in corrections for i in members(mask)):
+    choices = all(_is_choice(all_rows.demands[i]) for mask in corrections for i in members(mask))
+    if choices and _offered(question):
         conflicts = [[*conflict, MEMORY] for conflict in conflicts]
     fewest = min(mask.bit_count() for mask in corrections)
     chosen = [mask for mask in corrections if mask.bit_count() == fewest]
@@ -62,6 +63,11 @@ def _certified(all_rows: Everything, goal: Goal) -> list[str]:
         f"exhaustion: none of {len(all_rows.table):,} rows, the fastest of each offering and count, fits",
         f"CP-SAT over the {len(handed.table)} candidates that miss by least: {verdict.status}",
     ]
+
+
+def _offered(question: Question) -> bool:
+    """Whether anything that is allowed can be had at all, be its memory enough or not."""
+    return any(True for offering in question.offerings for _ in question.pools(offering))
 
 
 def _is_choice(demand: Demand) -> bool:

@@ -2,7 +2,7 @@
 
 from solver.catalog import STALE_DAYS, age_days
 from solver.plan import Plan
-from solver.question import Question
+from solver.question import Question, matches
 from solver.search.candidates import Explorer
 from solver.search.explore import Goal
 from solver.search.rank import Choice
@@ -52,10 +52,11 @@ def warnings(question: Question, plans: list[Plan]) -> list[str]:
 
 
 def _without_offering(question: Question) -> list[str]:
-    """Devices that the user names and nobody offers."""
+    """Devices that the user asks for and nobody offers."""
+    catalog = question.catalog
     offered = {question.device(o).id for o in question.offerings}
-    named = [d for d in question.problem.limits.devices if d in question.catalog.devices and d not in offered]
-    return [f"{device} has no offering with a price under the pricing kinds allowed" for device in named]
+    named = set().union(*(matches(catalog, "devices", glob) for glob in question.problem.limits.devices))
+    return [f"{device} has no offering that the limits allow" for device in sorted(named - offered)]
 
 
 def _other_pricing(question: Question) -> list[str]:
