@@ -18,7 +18,7 @@ from solver.physics.hardware import Floats
 from solver.physics.layer import LayerCost
 from solver.pricing import HOUR_S, cost_parts, energy_wh
 from solver.question import Question
-from solver.search.space import SMALL, Frame, layouts_of
+from solver.search.space import SMALL, Frame, Pins, layouts_of
 
 ROUNDING = 1e-12  # what float64 sums in another order may differ by, relative
 TRIES = 4  # layouts of each count that are timed first
@@ -95,7 +95,7 @@ class Explorer:
     offerings: tuple[Offering, ...]
     most_devices: int
     kept: int = 1
-    pinned: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    pinned: Pins = ()
     counters: Counters = field(default_factory=Counters)
     spaces: dict[tuple[Frame, str, str], Space] = field(default_factory=dict)
     costs: dict[int, LayerCost] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from solver.layout import Ints
-from solver.plan import Relaxation
+from solver.plan import Plan, Relaxation
 from solver.problem import Problem
 from solver.question import Question, matches
 from solver.search.demands import Demand, Everything, everything
@@ -19,6 +19,7 @@ from solver.search.explore import Goal
 from solver.search.limits import violated
 from solver.search.plans import Seat, plan_of
 from solver.search.rank import certify, survivors
+from solver.search.space import Pins
 from solver.search.wording import in_users_unit
 
 MEMORY = "memory"  # what clashes where no machine that is allowed can hold the model
@@ -33,9 +34,9 @@ class Explanation(NamedTuple):
     proof: list[str]
 
 
-def explain(question: Question, goal: Goal) -> Explanation:
+def explain(question: Question, goal: Goal, pins: Pins) -> Explanation:
     """A minimal conflict of the demands, and for each demand the smallest change that would fit."""
-    all_rows = everything(question, goal)
+    all_rows = everything(question, goal, pins)
     bits = all_rows.broken
     corrections = minimal(np.unique(bits).tolist())
     if not corrections:
@@ -58,7 +59,7 @@ def _certified(all_rows: Everything, goal: Goal) -> list[str]:
         admitted &= demand.kept if demand.limit is None else True
     table = all_rows.table.take(np.flatnonzero(admitted))
     handed = survivors(table, violated(table, goal.limits), np.zeros(0, np.int64), goal.limits)
-    verdict = certify(all_rows.explorer, handed, goal._replace(top=1), None)[0]
+    verdict = certify(all_rows.explorers[0], handed, goal._replace(top=1), None)[0]
     return [
         f"exhaustion: none of {len(all_rows.table):,} rows, the fastest of each offering and count, fits",
         f"CP-SAT over the {len(handed.table)} candidates that miss by least: {verdict.status}",
@@ -71,7 +72,8 @@ def _offered(question: Question) -> bool:
 
 
 def _is_choice(demand: Demand) -> bool:
-    return demand.limit is None
+    """Whether it chooses among what is offered, by ids."""
+    return demand.needed is not None
 
 
 def minimal(masks: list[int]) -> list[int]:
@@ -116,13 +118,14 @@ def relax(problem: Problem, all_rows: Everything, bits: Ints, mask: int) -> list
         if demand.limit is not None:
             excess += np.log1p(demand.limit.excess(getattr(table, demand.limit.quantity)))
     best = int(rows[np.argmin(excess)])
-    plan = plan_of(Seat(all_rows.explorer, {}), all_rows.table, best)
+    explorer = all_rows.explorers[int(all_rows.source[best])]
+    plan = plan_of(Seat(explorer, {}), all_rows.table, best)
     fields = [demand.field for demand in demands]
     return [
         Relaxation(
             field=demand.field,
             from_=_written(problem, demand.field),
-            to=_enough(problem, all_rows, demand, best),
+            to=_enough(problem, all_rows, demand, (best, plan)),
             together_with=[field for field in fields if field != demand.field],
             plan=plan,
         )
@@ -135,9 +138,12 @@ def _written(problem: Problem, field: str) -> Any:
     return problem.given["limits"][field.removeprefix("limits.")]
 
 
-def _enough(problem: Problem, all_rows: Everything, demand: Demand, row: int) -> Any:
-    """The value of the demand that admits a row, as the user would write it."""
+def _enough(problem: Problem, all_rows: Everything, demand: Demand, at: tuple[int, Plan]) -> Any:
+    """The value of the demand that admits a row and its plan, as the user would write it."""
     wrote = _written(problem, demand.field)
+    row, plan = at
+    if demand.field == "limits.layout":
+        return {name: _widened(values, getattr(plan.layout, name)) for name, values in wrote.items()}
     if demand.limit is not None:
         value = float(getattr(all_rows.table, demand.limit.quantity)[row])
         return in_users_unit(demand.limit, wrote, value)
@@ -145,5 +151,13 @@ def _enough(problem: Problem, all_rows: Everything, demand: Demand, row: int) ->
     globs = wrote if isinstance(wrote, list) else [wrote]
     if demand.field.startswith("limits.exclude_"):
         kind = demand.field.removeprefix("limits.exclude_")
-        return [glob for glob in globs if name not in matches(all_rows.explorer.question.catalog, kind, glob)]
+        return [
+            glob for glob in globs if name not in matches(all_rows.explorers[0].question.catalog, kind, glob)
+        ]
     return [*globs, name] if name else []
+
+
+def _widened(values: Any, needed: Any) -> list[Any]:
+    """The user's values of a dimension with the one that is needed."""
+    listed = values if isinstance(values, list) else [values]
+    return listed if needed in listed else [*listed, needed]

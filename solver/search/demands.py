@@ -15,6 +15,7 @@ from solver.question import LISTS, Question, admitted, ask
 from solver.search.candidates import Candidates, Explorer
 from solver.search.explore import Goal, explore
 from solver.search.limits import Limit, integers
+from solver.search.space import Pins
 
 OF_POOL: dict[str, Callable[[Pool], str]] = {  # what a list of ids in the limits speaks of
     "devices": lambda pool: pool.device.id,
@@ -42,38 +43,50 @@ class Demand(NamedTuple):
 
 @dataclass(frozen=True)
 class Everything:
-    """Rows for everything that could be had were no demand made, and which demands each row breaks (bits)."""
+    """Rows for everything that could be had were no demand made, best objective first, and the demands.
 
-    explorer: Explorer
+    explorers: one that keeps the user's layout, where he states one, and one that is free; source: whose each
+    row is. Both have the same markets.
+    """
+
+    explorers: tuple[Explorer, ...]
+    source: Ints
     table: Candidates
     demands: list[Demand]
 
     @property
     def broken(self) -> Ints:
+        """The demands that each row breaks, as bits in their order. (R,)"""
         bits = np.zeros(len(self.table), np.int64)
         for position, demand in enumerate(self.demands):
             bits |= (~demand.kept).astype(np.int64) << position
         return bits
 
 
-def everything(question: Question, goal: Goal) -> Everything:
-    """The table without any stated demand, and the demands over it."""
+def everything(question: Question, goal: Goal, pins: Pins) -> Everything:
+    """The table without any stated demand, and the demands over it. pins: the user's values of the layout."""
     problem = question.problem
     wrote = problem.given.get("limits", {})
-    stated = [field for field in LISTS if field in wrote]
-    if "pricing" in wrote:
-        stated.append("pricing")
+    stated = [field for field in (*LISTS, "pricing") if field in wrote]
     limits = problem.limits.model_copy(update=dict.fromkeys(stated, ()) | _all_pricing(stated))
     wide = ask(problem.model_copy(update={"limits": limits}))
     most = max(int(limit.bound) for limit in goal.limits if limit.field == "limits.max_devices")
-    explorer = Explorer(wide, wide.offerings, max(most, MOST_DEVICES), 1, ())
+    explorers = tuple(
+        Explorer(wide, wide.offerings, max(most, MOST_DEVICES), 1, kept)
+        for kept in ((pins, ()) if pins else ((),))
+    )
     free = Goal(goal.objective, [], 10**9, "layout")
-    table = explore(explorer, free)
+    tables = [explore(explorer, free) for explorer in explorers]
+    joined, source = Candidates.joined(tables), np.repeat(np.arange(len(tables)), [len(t) for t in tables])
+    order = np.argsort(getattr(joined, goal.quantity), kind="stable")
+    table, source = joined.take(order), source[order]
     demands = [
         *_numeric(table, goal, wrote),
-        *(_listed(question, explorer, table, field) for field in stated),
+        *(_listed(question, explorers[0], table, field) for field in stated),
     ]
-    return Everything(explorer, table, demands)
+    if pins:
+        demands.append(Demand("limits.layout", source == 0, None, None))
+    return Everything(explorers, source, table, demands)
 
 
 MOST_DEVICES = 16_384  # counts beyond are not looked at when limits are relaxed

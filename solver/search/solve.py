@@ -14,6 +14,7 @@ from solver.search.limits import limits_of
 from solver.search.model import Verdict
 from solver.search.plans import Seat, plans_of
 from solver.search.rank import Choice, choose
+from solver.search.space import Pins
 from solver.search.tell import proof, warnings
 
 
@@ -35,7 +36,7 @@ def solve_problem(
     table = explore(explorer, goal)
     found = find(explorer, table, goal, (also_in, time_limit_s))
     status = status_of(found.choice)
-    why = explain(question, goal) if status == "infeasible" else Explanation([], [], [], [])
+    why = explain(question, goal, explorer.pinned) if status == "infeasible" else Explanation([], [], [], [])
     from solver import __version__
 
     return Answer(
@@ -63,7 +64,7 @@ def explorer_of(question: Question, goal: Goal) -> tuple[Explorer, dict[str, lis
     return Explorer(question, offerings, most, kept, pins), also_in
 
 
-def pinned(layout: LayoutLimits) -> tuple[tuple[str, tuple[int, ...]], ...]:
+def pinned(layout: LayoutLimits) -> Pins:
     """The user's values of each dimension, as numbers."""
     stated = {name: getattr(layout, name) for name in type(layout).model_fields}
     stated["recompute"] = tuple(RECOMPUTE.index(word) for word in layout.recompute)

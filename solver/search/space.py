@@ -27,6 +27,7 @@ MODEL_PARALLEL_MOST = 64  # tp x cp, ep x etp
 NARROW_DOMAIN = 64  # in a larger domain expert parallelism may span it whole
 
 Columns = dict[str, Ints]
+Pins = tuple[tuple[str, tuple[int, ...]], ...]  # the user's values of dimensions
 
 
 class Frame(NamedTuple):
@@ -38,7 +39,7 @@ class Frame(NamedTuple):
     most_ranks: int
     recompute: tuple[str, ...]
     small: bool
-    pinned: tuple[tuple[str, tuple[int, ...]], ...]
+    pinned: Pins
 
     def values(self, name: str, own: Sequence[int]) -> Ints:
         """The user's values of a dimension, else the search's own."""
