@@ -4,154 +4,41 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from solver.architecture.blocks import Architecture, Block, Matmul, Pointwise, Shard
-from solver.catalog.records import Framework
 from solver.layout import Ints, Layouts, Stages
-from solver.physics.compute import Workload, tokens
-from solver.physics.hardware import Floats, Number
-from solver.physics.recompute import Recompute
+from solver.physics.activations import HALF, along, in_flight, layer_activations
+from solver.physics.compute import tokens
+from solver.physics.hardware import Floats
+from solver.physics.setting import ByteModel, Setting
+from solver.physics.split import Held, held_by_block, held_by_layer, order_of, padded_vocabulary
 
-PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "gathered", "context", "fragmentation")
+__all__ = [
+    "PARTS",
+    "ByteModel",
+    "Held",
+    "LayerMemory",
+    "Memory",
+    "Setting",
+    "Shards",
+    "held_by_layer",
+    "held_by_stage",
+    "layer_memory",
+    "peak",
+]
 
-
-class Held(NamedTuple):
-    """Parameters of one rank: dense and expert ones of its layers, and of the tables. [elements], (N,)"""
-
-    dense: Number
-    expert: Number
-
-
-class ByteModel(NamedTuple):
-    """Bytes an element is held in: the weights that compute, gradients, float32 master copy and moments."""
-
-    weight: float
-    gradient: float
-    optimizer: float
-    gathered: float
-
-
-class Setting(NamedTuple):
-    """What decides memory beside the layout."""
-
-    architecture: Architecture
-    work: Workload
-    framework: Framework
-    narrow: bool
-    model: ByteModel
-    kinds: tuple[Recompute, ...]  # by the index in layout.RECOMPUTE
-
-
-def held_by_layer(architecture: Architecture, cut: Layouts) -> Held:
-    """Parameters of the mean layer on a rank. [elements], (N,)
-
-    Columns and rows are cut by tp (KV heads not below one head), experts by ep x etp; vectors and replicated
-    matrices are whole on every rank.
-    """
-    dense: Number = 0.0
-    expert: Number = 0.0
-    for block, count in architecture.blocks:
-        share = count / architecture.layers
-        dense = dense + share * block.vectors
-        for matmul in block.matmuls:
-            if matmul.routed:
-                expert = expert + share * matmul.parameters / (cut.ep * cut.etp)
-            else:
-                dense = dense + share * matmul.parameters / split(matmul, cut)
-    return Held(dense, expert)
-
-
-def split(matmul: Matmul, cut: Layouts) -> Ints:
-    """Into how many parts tensor parallelism cuts a dense matrix. (N,)"""
-    if matmul.shard is Shard.REPLICATED:
-        return np.ones(1, np.int64)
-    return np.minimum(cut.tp, matmul.units) if matmul.units else cut.tp
-
-
-def padded_vocabulary(vocab: int, tp: Ints, multiple: int) -> Ints:
-    """Rows of the tables after padding to a multiple of `multiple` x tp. (N,)
-
-    Source: Megatron-LM, --make-vocab-size-divisible-by.
-    """
-    step = multiple * tp
-    return -(-vocab // step) * step
-
-
-def saved_by_block(block: Block, cut: Layouts, work: Workload) -> tuple[Number, Number, Number]:
-    """Elements per token that the backward pass needs: inputs (of matmuls and norms), outputs, scores. (K,)
-
-    Matmuls that read one activation share it. An input of a row-cut matmul is cut by tp, that of another by
-    tp only under sequence parallelism; outputs that feed a non-linearity or attention are cut as the matmul
-    is. Scores: what unfused softmax attention keeps, 2.5 16-bit elements for each head and key (softmax,
-    dropout, mask).
-
-    Source: Korthikanti et al. 2022, arXiv 2205.05198, sec. 4.1 (34 s b h bytes without scores).
-    """
-    along = np.where(cut.sequence_parallel == 1, cut.tp, 1)
-    inputs: Number = 0.0
-    outputs: Number = 0.0
-    for matmul in {m.reads: m for m in block.matmuls}.values():
-        if matmul.routed:
-            ways = cut.tp if matmul.shard is Shard.ROW else cut.tp / cut.etp
-            inputs = inputs + matmul.inner * matmul.per_token * work.imbalance / ways
-        else:
-            inputs = inputs + matmul.inner / (cut.tp if matmul.shard is Shard.ROW else along)
-    for matmul in block.matmuls:
-        if matmul.saves:
-            ways = cut.tp / work.imbalance if matmul.routed else split(matmul, cut)
-            outputs = outputs + matmul.outer * matmul.per_token / ways
-    for item in block.pointwise:
-        inputs = inputs + saved_by_pointwise(item, cut, along)
-    scores: Number = 0.0
-    if block.attention is not None and not work.flash:
-        scores = 2.5 * block.attention.heads / cut.tp * work.sequence
-    return inputs, outputs, scores
-
-
-def saved_by_pointwise(item: Pointwise, cut: Layouts, along: Ints) -> Number:
-    """Elements per token that an element-wise pass keeps. (K,)"""
-    return item.saves * item.per_token / (cut.tp if item.sharded or item.routed else along)
-
-
-def saved_by_layer(setting: Setting, cut: Layouts) -> tuple[Floats, Floats]:
-    """Activations of the mean layer that one micro-batch keeps, and of one layer in full. [B], (N,)
-
-    Inputs of 8-bit matmuls are kept in 8 bits; others
-    in 16.
-    """
-    along = np.where(cut.sequence_parallel == 1, cut.tp, 1)
-    architecture, work = setting.architecture, setting.work
-    keep = {
-        f: np.array([getattr(kind, f) for kind in setting.kinds])[cut.recompute]
-        for f in ("inputs", "outputs", "scores")
-    }
-    kept, whole = np.zeros(1), np.zeros(1)
-    width = (
-        1.5 if setting.narrow else 2.0
-    )  # norm inputs stay in 16 bits, matmul inputs need 8: about half each
-    for block, count in architecture.blocks:
-        inputs, outputs, scores = saved_by_block(block, cut, work)
-        share = count / architecture.layers
-        kept = kept + share * (
-            width * keep["inputs"] * inputs + 2 * keep["outputs"] * outputs + 2 * keep["scores"] * scores
-        )
-        whole = np.maximum(whole, width * inputs + 2 * outputs + 2 * scores)
-    block_input = 2 * architecture.hidden / along * (keep["inputs"] < 1)
-    rows = tokens(cut, work.sequence)
-    return rows * (kept + block_input), rows * whole
-
-
-def in_flight(layouts: Layouts, stage: Ints) -> Floats:
-    """Micro-batches whose activations a stage holds at once. (N,)
-
-    1F1B: pp - i on stage i. Interleaved, stage i warms up 2 (pp - i - 1) + (vpp - 1) pp chunks of 1/vpp
-    stage.
-
-    Source: Narayanan et al. 2021, arXiv 2104.04473, sec. 2.2; Megatron-Core, pipeline_parallel/schedules.py.
-    """
-    plain = layouts.pp - stage
-    chunks = 2 * (layouts.pp - stage - 1) + (layouts.vpp - 1) * layouts.pp + 1
-    held = np.where(layouts.vpp > 1, chunks / layouts.vpp, plain)
-    return np.minimum(held, layouts.grad_accum)
+PARTS = (
+    "weights",
+    "gradients",
+    "optimizer",
+    "activations",
+    "logits",
+    "gathered",
+    "buffers",
+    "optimizer_step",
+    "context",
+    "fragmentation",
+)
+MARGIN = ("context", "fragmentation")  # what an allocator's peak does not count
+GATHERED_LAYERS = 2  # the layer that runs and the one fetched ahead
 
 
 class Shards(NamedTuple):
@@ -167,35 +54,48 @@ class Shards(NamedTuple):
         return cls(dense, np.maximum(np.minimum(layouts.edp, dense), 1))
 
 
-def states(held: Held, layouts: Layouts, model: ByteModel) -> tuple[Floats, Floats, Floats]:
-    """Weights, gradients and optimizer state of a rank by ZeRO stage. [B], (N,)
+class States(NamedTuple):
+    """Weights, gradients and optimizer state of a rank [B], and the parameters it updates. (N,)"""
 
-    Source: Rajbhandari et al. 2020, arXiv 1910.02054.
+    weights: Floats
+    gradients: Floats
+    optimizer: Floats
+    owned: Floats
+
+
+def states(held: Held, layouts: Layouts, setting: Setting) -> States:
+    """What a rank holds between steps, by ZeRO stage.
+
+    16-bit copies beside float32 gradients are held whole below stage 2, as gradients are.
+
+    Source: Rajbhandari et al. 2020, arXiv 1910.02054, sec. 5.
     """
-    shards = Shards.of(layouts)
+    shards, model = Shards.of(layouts), setting.model
     whole = held.dense + held.expert
     shared = held.dense / shards.dense + held.expert / shards.expert
-    return (
+    owned = np.where(layouts.zero >= 1, shared, whole)
+    return States(
         model.weight * np.where(layouts.zero >= 3, shared, whole),
-        model.gradient * np.where(layouts.zero >= 2, shared, whole),
-        model.optimizer * np.where(layouts.zero >= 1, shared, whole),
+        (model.gradient + setting.framework.copy_bytes) * np.where(layouts.zero >= 2, shared, whole),
+        model.optimizer * owned,
+        owned,
     )
 
 
 class LayerMemory(NamedTuple):
-    """What one layer, and one micro-batch at the loss, takes on a rank. (K,)
+    """What layers of each kind (D), and one micro-batch at the loss, take on a rank. (K, D) or (K,)
 
-    held           parameters of the layer [elements]
-    tables         rows x columns of one vocabulary table [elements]
-    kept, whole    activations that a micro-batch keeps, and those of one layer in full [B]
-    logits         [B]
+    dense, expert  parameters of a layer [elements], (K, D)
+    tables         rows x columns of one vocabulary table [elements], (K,)
+    kept, working  activations that a micro-batch keeps, and more while a layer runs backward [B], (K, D)
+    logits         [B], (K,)
     """
 
     dense: Floats
     expert: Floats
     tables: Floats
     kept: Floats
-    whole: Floats
+    working: Floats
     logits: Floats
 
     def take(self, index: Ints) -> Self:
@@ -204,43 +104,55 @@ class LayerMemory(NamedTuple):
 
 
 def layer_memory(setting: Setting, cut: Layouts) -> LayerMemory:
-    """One layer on a rank, for each way to cut it. (K,)"""
+    """A layer of each kind on a rank, for each way to cut it."""
     architecture = setting.architecture
-    held = held_by_layer(architecture, cut)
-    kept, whole = saved_by_layer(setting, cut)
+    blocks = order_of(architecture).blocks
+    held = [held_by_block(block, cut) for block in blocks]
+    none = np.zeros(len(cut))
+    kept, working = layer_activations(setting, blocks, cut)
     rows = padded_vocabulary(architecture.vocab, cut.tp, setting.framework.vocab_multiple)
-    arrays = (
-        held.dense,
-        held.expert,
-        rows * architecture.hidden / cut.tp,
+    return LayerMemory(
+        np.stack([h.dense + none for h in held], axis=-1),
+        np.stack([h.expert + none for h in held], axis=-1),
+        rows * architecture.hidden / cut.tp + none,
         kept,
-        whole,
-        logits_bytes(setting, cut),
+        working,
+        loss_bytes(setting, cut) + none,
     )
-    return LayerMemory(*(array + np.zeros(len(cut)) for array in arrays))
 
 
-def logits_bytes(setting: Setting, cut: Layouts) -> Floats:
-    """Logits of one micro-batch and what the loss makes of them, cut over tp. [B], (K,)"""
+def loss_bytes(setting: Setting, cut: Layouts) -> Floats:
+    """What one micro-batch holds at the loss. [B], (K,)
+
+    The logits, cut over tp, with what the loss makes of them; the last norm's input and output; under
+    sequence parallelism its output gathered, and the gradient of that.
+    """
     architecture = setting.architecture
     if architecture.head is None:
         return np.zeros(1)
-    rows = tokens(cut, setting.work.sequence)
-    return rows * architecture.head.outer / cut.tp * setting.framework.loss_bytes
+    logits = setting.framework.loss_bytes * architecture.head.outer * architecture.head_passes / cut.tp
+    normed = 2 * HALF * architecture.hidden / along(cut)
+    gathered = 2 * HALF * architecture.hidden * (along(cut) > 1)
+    return tokens(cut, setting.work.sequence) * (logits + normed + gathered)
 
 
 class Memory(NamedTuple):
-    """Memory of the fullest device by component (PARTS), its sum, and its stage (0 first, 1 second, 2 last)."""
+    """Memory of the fullest device by component (PARTS), its sum, its stage (0 first, 1 middle, 2 last)."""
 
     parts: dict[str, Floats]
     peak: Floats
     stage: Ints
 
+    @property
+    def allocated(self) -> Floats:
+        """The peak as an allocator counts it: without the runtime's context and the margin. (N,)"""
+        return self.peak - sum(self.parts[name] for name in MARGIN)
+
 
 def peak(setting: Setting, layer: LayerMemory, layouts: Layouts, stages: Stages) -> Memory:
-    """The fullest device: first stage (most micro-batches), second (no embedding) or last (logits). (N,)
+    """The fullest device: first stage (most micro-batches), a middle one or last (logits). (N,)
 
-    layer: of each layout (N,), see layer_memory.
+    layer: of each layout, see layer_memory.
     """
     candidates = [stage_memory(setting, layer, layouts, (stages, position)) for position in range(3)]
     totals = np.stack([sum(parts.values(), np.zeros(len(layouts))) for parts in candidates])
@@ -252,21 +164,112 @@ def peak(setting: Setting, layer: LayerMemory, layouts: Layouts, stages: Stages)
 def stage_memory(
     setting: Setting, layer: LayerMemory, layouts: Layouts, at: tuple[Stages, int]
 ) -> dict[str, Floats]:
-    """Memory of the first (0), second (1) or last (2) stage by component. [B], each (N,)"""
+    """Memory of the first (0), a middle (1) or the last (2) stage by component. [B], each (N,)
+
+    Beside what is kept, either the loss or the backward pass of one layer needs the more. The optimizer's
+    step works where all these were: only what it needs beyond them counts.
+    """
     stages, position = at
-    pp = layouts.pp
-    layers = (stages.first, np.where(pp > 2, stages.most, 0), stages.last)[position]
-    index = np.minimum((np.zeros_like(pp), np.ones_like(pp), pp - 1)[position], pp - 1)
+    framework = setting.framework
+    layers = (stages.first, np.where(layouts.pp > 2, stages.most, 0), stages.last)[position]
     held = held_by_stage(setting, layer, layouts, (layers, position))
-    weights, gradients, optimizer = states(held, layouts, setting.model)
-    recomputing = layer.whole * (layouts.recompute > 0)
-    activations = layer.kept * layers * in_flight(layouts, index) + recomputing
-    logits = layer.logits * ((position == 2) | (pp == 1))
-    gathered = 2 * setting.model.gathered * (layer.dense + layer.expert) * (layouts.zero == 3)
-    lost = setting.framework.fragmentation * (activations + logits + gathered)
-    context = np.full(len(layouts), setting.framework.context)
-    parts = (weights, gradients, optimizer, activations, logits, gathered, context, lost)
+    state = states(held, layouts, setting)
+    kept = kept_bytes(setting, layer, layouts, (layers, position))
+    at_loss = loss_phase(setting, layer, layouts, position)
+    backward = backward_phase(setting, layer, layouts)
+    fuller = at_loss.total > backward.total
+    working, logits, gathered, passing = (
+        np.where(fuller, *pair) for pair in zip(at_loss, backward, strict=True)
+    )
+    moving = kept + working + logits + gathered + passing
+    step = np.maximum(framework.step_bytes * state.owned - moving, 0)
+    parts = (
+        *state[:3],
+        kept + working,
+        logits,
+        gathered,
+        passing + framework.buffers,
+        step,
+        np.full(len(layouts), framework.context),
+        framework.fragmentation * (moving + step),
+    )
     return dict(zip(PARTS, parts, strict=True))
+
+
+def kept_bytes(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tuple[Ints, int]) -> Floats:
+    """Activations of the micro-batches in flight on a stage. [B], (N,)"""
+    layers, position = at
+    index = (np.zeros_like(layouts.pp), np.minimum(1, layouts.pp - 1), layouts.pp - 1)[position]
+    counts = order_of(setting.architecture).counts(position, layers)
+    kept: Floats = (counts * layer.kept).sum(axis=-1)
+    return kept * in_flight(layouts, index, setting.schedule)
+
+
+class Phase(NamedTuple):
+    """What passes through memory in one phase of a micro-batch. [B], (N,)
+
+    working    activations and their gradients
+    logits     with what the loss makes of them
+    gathered   weights that ZeRO 3 gathered
+    passing    weight gradients that are not yet added or reduced
+    """
+
+    working: Floats
+    logits: Floats
+    gathered: Floats
+    passing: Floats
+
+    @property
+    def total(self) -> Floats:
+        """All of it. (N,)"""
+        return self.working + self.logits + self.gathered + self.passing
+
+
+def backward_phase(setting: Setting, layer: LayerMemory, layouts: Layouts) -> Phase:
+    """The backward pass of the heaviest layer. ZeRO 3 gathers it and the next one, experts too."""
+    sharded = layouts.zero == 3
+    whole = (layer.dense + layer.expert * sharded[:, None]).max(axis=-1)
+    return Phase(
+        layer.working.max(axis=-1),
+        np.zeros(len(layouts)),
+        setting.model.gathered * sharded * GATHERED_LAYERS * whole,
+        setting.framework.weight_gradient_bytes * whole,
+    )
+
+
+def loss_phase(setting: Setting, layer: LayerMemory, layouts: Layouts, position: int) -> Phase:
+    """The loss, on the last stage alone: logits, the output table and its 16-bit gradient.
+
+    Below ZeRO 3 the 16-bit gradients of a layer stay allocated from one pass to the next.
+
+    Source: TransformerEngine, module/base.py (one dummy weight gradient a shape is cached).
+    """
+    ends = end_shares(setting, layouts, position)
+    sharded = layouts.zero == 3
+    table = layer.tables * ends.last * (setting.architecture.head is not None)
+    through = setting.framework.weight_gradient_bytes
+    cached = through * layer.dense.max(axis=-1) * ~sharded
+    return Phase(
+        np.zeros(len(layouts)),
+        layer.logits * ends.last,
+        setting.model.gathered * sharded * table,
+        cached + min(through, HALF) * table,
+    )
+
+
+class Ends(NamedTuple):
+    """Which share of the input table and of the loss a stage has. (N,)"""
+
+    first: Floats
+    last: Floats
+
+
+def end_shares(setting: Setting, layouts: Layouts, position: int) -> Ends:
+    """The first stage has the input table, the last the loss; a schedule may cut them over all stages."""
+    if setting.schedule.shares_tables:
+        return Ends(1 / layouts.pp, 1 / layouts.pp)
+    alone = layouts.pp == 1
+    return Ends(1.0 * (alone | (position == 0)), 1.0 * (alone | (position == 2)))
 
 
 def held_by_stage(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tuple[Ints, int]) -> Held:
@@ -275,12 +278,10 @@ def held_by_stage(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tu
     """
     architecture = setting.architecture
     layers, position = at
-    first = (position == 0) | (layouts.pp == 1)
-    last = (position == 2) | (layouts.pp == 1)
-    tied = architecture.tied_embeddings & first & last
-    output = last & ~tied & (architecture.head is not None)
-    tables = layer.tables * (1.0 * first + 1.0 * output)
-    positions = first * float(architecture.positions)
-    return Held(
-        layer.dense * layers + tables + positions + last * architecture.final_vectors, layer.expert * layers
-    )
+    counts = order_of(architecture).counts(position, layers)
+    ends = end_shares(setting, layouts, position)
+    own = architecture.head is not None
+    output = ends.last * own * (1 - architecture.tied_embeddings * ends.first)
+    tables = layer.tables * (ends.first + output)
+    around = ends.first * float(architecture.positions) + ends.last * architecture.final_vectors
+    return Held((counts * layer.dense).sum(axis=-1) + tables + around, (counts * layer.expert).sum(axis=-1))

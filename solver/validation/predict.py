@@ -11,13 +11,16 @@ from solver.catalog import Catalog
 from solver.catalog.records import Device, Framework, Machine
 from solver.estimate import Job, Pool, Space, setting_of
 from solver.layout import RECOMPUTE, Layouts
+from solver.physics.hardware import Floats
+from solver.physics.memory import Memory
 from solver.physics.step import Step
 from solver.validation.recompute import recompute_of
 from solver.validation.rows import Row
 from solver.validation.shapes import architecture_of
-from solver.validation.words import fabric_of, framework_of, sharding_of
+from solver.validation.words import fabric_of, framework_of, schedule_of, sharding_of
 
 GIB = 2.0**30
+DRIVER = "nvidia-smi"  # in the notes of runs whose memory the driver's tool counted
 
 
 class Skip(Exception):  # noqa: N818 (not an error: a row that says too little)
@@ -67,13 +70,20 @@ def _predicted(row: Row, catalog: Catalog, what: tuple[Device, Framework, Archit
     word, kind = recompute_of(row, architecture, framework)
     index = RECOMPUTE.index(word)
     setting = setting_of(job_of(row, catalog, architecture), framework, pool.precision)
-    setting = setting._replace(kinds=tuple(kind if i == index else k for i, k in enumerate(setting.kinds)))
+    kinds = tuple(kind if i == index else k for i, k in enumerate(setting.kinds))
+    setting = setting._replace(kinds=kinds, schedule=schedule_of(row))
     layouts = layouts_of(row, device, index)
     if framework.interleaved and not row.text("vpp"):
         layouts = interleaved(layouts, architecture.layers)
     space = Space.of(setting, layouts)
     step = space.step(pool, space.layer_cost(pool))
-    return Prediction(step, float(step.step_s[0]), float(space.memory.peak[0]) / GIB, framework.id)
+    peak = float(comparable(row, space.memory)[0]) / GIB
+    return Prediction(step, float(step.step_s[0]), peak, framework.id)
+
+
+def comparable(row: Row, memory: Memory) -> Floats:
+    """The peak as the run counted it: that of an allocator, or all that the driver's tool sees."""
+    return memory.peak if DRIVER in row.text("notes") else memory.allocated
 
 
 def job_of(row: Row, catalog: Catalog, architecture: Architecture) -> Job:

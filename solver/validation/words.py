@@ -1,6 +1,7 @@
 """The free text of published runs as records: frameworks, networks, sharding."""
 
 import csv
+import re
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -8,9 +9,17 @@ from typing import NamedTuple
 
 from solver.catalog import Catalog
 from solver.catalog.records import Era, Framework, Link, Machine
+from solver.physics.setting import Schedule
 from solver.validation.rows import Row
 
 SHARDING = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3}
+METHOD = re.compile(r"pipeline method (\S+)")
+# Source: Yeung et al. 2024, arXiv 2411.05288, sec. 5 and 6.
+SCHEDULES = {
+    "vocab-1": Schedule(extra=2, shares_tables=True),
+    "vocab-2": Schedule(extra=1, shares_tables=True),
+    "interlaced": Schedule(factor=1.5, shares_tables=True),
+}
 
 
 def framework_of(catalog: Catalog, row: Row) -> Framework | None:
@@ -85,3 +94,9 @@ def sharding_of(row: Row) -> tuple[int, int]:
     """ZeRO stage and the replicas that share one copy (0: all) from words such as zero3 or zero3:8."""
     word, _, shard = row.text("fsdp_or_zero_stage").partition(":")
     return SHARDING.get(word, 0), int(shard or 0)
+
+
+def schedule_of(row: Row) -> Schedule:
+    """The pipeline schedule that a run's notes name; 1F1B, interleaved or not, where they name none."""
+    method = METHOD.search(row.text("notes"))
+    return SCHEDULES.get(method.group(1), Schedule()) if method else Schedule()
