@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 # The same size under the names that families give it; two names with two values are a contradiction.
-HIDDEN = ("hidden_size", "n_embd", "d_model", "dim")
+HIDDEN = ("hidden_size", "n_embd", "d_model")
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
 KV_HEADS = ("num_key_value_heads", "num_kv_heads", "multi_query_group_num")

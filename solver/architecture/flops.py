@@ -1,6 +1,6 @@
 """Model FLOPs per token: every matmul, attention by its true span, the logits; nothing recomputed.
 
-One definition for `trainplan model` and for the model-FLOPs utilisation of a plan. An embedding look-up costs none.
+One definition for `trainplan model` and for the MFU of a plan. An embedding look-up costs none.
 A token of an encoder-decoder is one source and one target token; towers for images stand outside.
 """
 

@@ -67,23 +67,24 @@ def _refuse_no_model(config: Config) -> None:
     if not config.has("quantization_config"):
         return
     quantized = config.child("quantization_config")
-    method = quantized.text("quant_method")
+    method = quantized.text("quant_method") or quantized.text("quant_algo").lower()
     if method not in _NATIVE_FORMATS:
         raise ArchitectureError(
             "quantization_config.quant_method",
-            f'"{method}" is a quantized copy, which is not what is trained; give the config of the original model',
+            f'"{method}" is a quantized copy, which is not what is trained; '
+            "give the config of the original model",
         )
 
 
 def _format_note(config: Config) -> tuple[str, ...]:
     if not config.has("quantization_config"):
         return ()
-    method = config.child("quantization_config").text("quant_method")
+    method = config.child("quantization_config").text("quant_method", "a quantized form")
     return (f"published in {method}: counted are the matrices before packing, without scales",)
 
 
 def _with_prediction_layers(architecture: Architecture, config: Config) -> Architecture:
-    """DeepSeek-V3, arXiv 2412.19437, sec. 2.2: a matmul of state and next embedding, and a layer like the last."""
+    """A matmul of state and next embedding, and a layer like the last: DeepSeek-V3, arXiv 2412.19437, 2.2."""
     count = config.integer(
         "num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers", default=0, least=0
     )

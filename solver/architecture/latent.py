@@ -24,7 +24,6 @@ class Latent:
     index_heads: int = 0
     index_dim: int = 0
     index_top: int = 0
-    indexer: bool = True
 
 
 def latent_attention(spec: Latent) -> Part:
@@ -57,7 +56,7 @@ def latent_attention(spec: Latent) -> Part:
         spec.index_heads, spec.index_dim,
     )  # fmt: skip
     latent = Part(matmuls, passes, spec.q_rank + spec.kv_rank, attention=core)
-    return merge(latent, _indexer(spec)) if spec.index_top and spec.indexer else latent
+    return merge(latent, _indexer(spec)) if spec.index_heads else latent
 
 
 def _latent_queries(spec: Latent, outer: int) -> tuple[Matmul, ...]:

@@ -1,4 +1,4 @@
-"""Everything about one model at a glance: counts by component, FLOPs, cache, states, degrees that divide it."""
+"""One model at a glance: counts by component, FLOPs, cache, states, degrees that divide it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -66,7 +66,7 @@ class Summary:
 
     six_n                 6 x active parameters, the textbook rule
     six_n_difference      what leads from it to flops_per_token; the parts add up to the difference
-    kv_bytes_per_token    of the cache of all layers while nothing slides out; state_bytes_per_sequence: of scans
+    kv_bytes_per_token    cache of all layers while nothing slides out; state_bytes_per_sequence: of scans
     tensor_parallel       degrees that divide the heads; those beyond the KV heads replicate them
     """
 
@@ -148,10 +148,7 @@ def _layer_kind(block: Block, count: int, sequence_length: int) -> LayerKind:
 def trainable_parameters(architecture: Architecture) -> int:
     """All but the matmuls that are frozen."""
     frozen = sum(
-        m.parameters * count
-        for block, count in architecture.blocks
-        for m in block.matmuls
-        if not m.trainable
+        m.parameters * count for block, count in architecture.blocks for m in block.matmuls if not m.trainable
     )
     return architecture.total_parameters - frozen
 

@@ -11,7 +11,8 @@ from solver.architecture.families.record import Moe
 from solver.architecture.families.table import DECODERS
 
 _QWEN_NEXT = Moe(
-    layers="step", shared="width", shared_key="shared_expert_intermediate_size", shared_default=512, shared_gate=True,
+    layers="step", shared="width", shared_key="shared_expert_intermediate_size", shared_default=512,
+    shared_gate=True,
 )  # fmt: skip
 
 # Every `model_type` that is counted.

@@ -56,7 +56,7 @@ def sizes(config: Config, record: Decoder) -> Sizes:
         kv_heads=kv_heads,
         head_dim=_head_dim(config, record, hidden, heads),
         vocab=config.integer("vocab_size"),
-        max_sequence=config.integer(*keys.POSITIONS, default=0, least=0),
+        max_sequence=positions_of(config),
     )
 
 
@@ -73,6 +73,12 @@ def _head_dim(config: Config, record: Decoder, hidden: int, heads: int) -> int:
             f"{heads} does not divide hidden_size {hidden}, and no head_dim is given",
         )
     return hidden // heads
+
+
+def positions_of(config: Config) -> int:
+    """The longest sequence: files with several names for it give several lengths, the first here counts."""
+    key = next((key for key in keys.POSITIONS if config.has(key)), keys.POSITIONS[0])
+    return config.integer(key, default=0, least=0)
 
 
 def decoder(config: Config, record: Decoder) -> Architecture:
@@ -145,7 +151,7 @@ def _has_norm_bias(config: Config, record: Decoder) -> bool:
 
 def _layer(config: Config, record: Decoder, size: Sizes, kind: tuple[Span, bool]) -> Block:
     span, routed = kind
-    mixer = latent_part(config, size) if record.latent else attention_part(config, record, size, span)
+    mixer = latent_part(config, size, span) if record.latent else attention_part(config, record, size, span)
     moe = record.moe if routed else None
     ffn = experts_part(config, record, moe, size) if moe else dense_part(config, record, size)
     name = f"{span.kind} attention, {'experts' if routed else 'dense'}"
@@ -205,8 +211,8 @@ def attention_part(config: Config, record: Decoder, size: Sizes, span: Span) -> 
     )
 
 
-def latent_part(config: Config, size: Sizes) -> Part:
-    sparse = config.has("index_topk")
+def latent_part(config: Config, size: Sizes, span: Span) -> Part:
+    _same_width(config)
     return latent_attention(
         Latent(
             hidden=size.hidden,
@@ -217,11 +223,21 @@ def latent_part(config: Config, size: Sizes) -> Part:
             rope_dim=config.integer("qk_rope_head_dim"),
             v_dim=config.integer("v_head_dim"),
             bias=config.flag("attention_bias", default=False),
-            index_heads=config.integer("index_n_heads") if sparse else 0,
-            index_dim=config.integer("index_head_dim") if sparse else 0,
-            index_top=config.integer("index_topk") if sparse else 0,
+            index_heads=config.integer("index_n_heads") if span.indexer else 0,
+            index_dim=config.integer("index_head_dim") if span.indexer else 0,
+            index_top=span.keys,
         )
     )
+
+
+def _same_width(config: Config) -> None:
+    """A stated width of the query heads must be the sum of its parts."""
+    parts = config.integer("qk_nope_head_dim") + config.integer("qk_rope_head_dim")
+    stated = config.integer("qk_head_dim", default=parts)
+    if stated != parts:
+        raise ArchitectureError(
+            config.at("qk_head_dim"), f"{stated} contradicts qk_nope_head_dim + qk_rope_head_dim {parts}"
+        )
 
 
 def dense_part(config: Config, record: Decoder, size: Sizes) -> Part:

@@ -165,7 +165,8 @@ def modern_bert(config: Config) -> Architecture:
         layer(
             "local" if span else "global",
             Layer(
-                h, heads, ffn, gated=True, qkv_bias=biased, o_bias=biased, ffn_bias=config.flag("mlp_bias", default=False),
+                h, heads, ffn, gated=True, qkv_bias=biased, o_bias=biased, ffn_bias=config.flag("mlp_bias",
+                    default=False),
                 norm_bias=norm_bias, span=span, rope=True, first_norm=i > 0,
             ),
         )
@@ -181,9 +182,11 @@ def modern_bert(config: Config) -> Architecture:
         blocks=stack(made), embeddings=vocab * h,
         head=Matmul("head", h, vocab, Shard.COLUMN, "head_input") if masked else None,
         tied_embeddings=config.flag("tie_word_embeddings", default=True) or not masked,
-        final_vectors=norms * h * (1 + norm_bias) + vocab * (masked and config.flag("decoder_bias", default=True)),
+        final_vectors=norms * h * (1 + norm_bias) + vocab * (masked and config.flag("decoder_bias",
+            default=True)),
         heads=heads, kv_heads=heads, head_dim=h // heads, ffn=ffn,
-        max_sequence=config.integer("max_position_embeddings", default=8192), extras=(dense,) if masked else (),
+        max_sequence=config.integer("max_position_embeddings", default=8192),
+        extras=(dense,) if masked else (),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ PAIR = "a token is one token of the source and one of the target"
 
 
 def t5(config: Config, *, bias_in_every_layer: bool = False) -> Architecture:
-    """T5 and its kin: no biases, relative positions in the first layer of either side (umT5: in every layer)."""
+    """T5 and its kin: no biases, relative positions in the first layer of either side (umT5: in all)."""
     h, vocab, heads = config.integer("d_model"), config.integer("vocab_size"), config.integer("num_heads")
     ffn, head_dim = config.integer("d_ff"), config.integer("d_kv")
     encoders = config.integer("num_layers", "num_hidden_layers")
@@ -50,7 +50,7 @@ def bart(config: Config) -> Architecture:
     positions = 2 * (length + 2) * h
     return Architecture(
         name=config.text("_name_or_path"), model_type=config.text("model_type"), hidden=h, vocab=vocab,
-        blocks=stack([encoder] * config.integer("encoder_layers") + [decoder] * config.integer("decoder_layers")),
+        blocks=((encoder, config.integer("encoder_layers")), (decoder, config.integer("decoder_layers"))),
         embeddings=vocab * h + positions, positions=positions,
         head=Matmul("head", h, vocab, Shard.COLUMN, "head_input"),
         tied_embeddings=config.flag("tie_word_embeddings", default=True), final_vectors=4 * h,

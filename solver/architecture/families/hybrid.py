@@ -87,7 +87,8 @@ def mamba2(config: Config) -> Architecture:
     bias = config.flag("use_bias", default=False)
     mixer = dual_scan(
         DualScan(
-            hidden, heads, head_dim, config.integer("state_size", default=128), config.integer("n_groups", default=8),
+            hidden, heads, head_dim, config.integer("state_size", default=128), config.integer("n_groups",
+                default=8),
             config.integer("conv_kernel", default=4), bias, bias, config.flag("use_conv_bias", default=True),
         )
     )  # fmt: skip
@@ -263,8 +264,10 @@ def _delta(config: Config, size: Sizes) -> Part:
     return delta_rule(
         DeltaRule(
             size.hidden, config.integer("linear_num_key_heads", default=16),
-            config.integer("linear_num_value_heads", default=32), config.integer("linear_key_head_dim", default=128),
-            config.integer("linear_value_head_dim", default=128), config.integer("linear_conv_kernel_dim", default=4),
+            config.integer("linear_num_value_heads", default=32), config.integer("linear_key_head_dim",
+                default=128),
+            config.integer("linear_value_head_dim", default=128), config.integer("linear_conv_kernel_dim",
+                default=4),
         )
     )  # fmt: skip
 

@@ -39,7 +39,8 @@ def nemotron_h(config: Config) -> Architecture:
             DualScan(
                 size.hidden, flat.integer("mamba_num_heads"), flat.integer("mamba_head_dim"),
                 flat.integer("ssm_state_size"), flat.integer("n_groups", "mamba_n_groups"),
-                flat.integer("conv_kernel", default=4), biased, biased, flat.flag("use_conv_bias", default=True),
+                flat.integer("conv_kernel", default=4), biased, biased, flat.flag("use_conv_bias",
+                    default=True),
             )
         ),
         "feed-forward": lambda: dense_part(flat, record, size),
@@ -52,7 +53,8 @@ def nemotron_h(config: Config) -> Architecture:
 
 
 _NEMOTRON = {
-    "M": "scan", "-": "feed-forward", "*": "attention", "E": "experts", "mamba": "scan", "mlp": "feed-forward",
+    "M": "scan", "-": "feed-forward", "*": "attention", "E": "experts", "mamba": "scan",
+    "mlp": "feed-forward",
     "linear_attention": "scan", "attention": "attention", "full_attention": "attention", "moe": "experts",
 }  # fmt: skip
 
@@ -80,14 +82,15 @@ def _nemotron_experts(config: Config, size: Sizes) -> Part:
     return experts(
         Experts(
             size.hidden, config.integer(*keys.EXPERTS), config.integer(*keys.EXPERTS_PER_TOKEN),
-            config.integer("moe_intermediate_size"), gated=False, shared_bias=config.flag("mlp_bias", default=False),
+            config.integer("moe_intermediate_size"), gated=False, shared_bias=config.flag("mlp_bias",
+                default=False),
             shared_ffn=shared, latent=config.integer("moe_latent_size", default=0, least=0),
         )
     )  # fmt: skip
 
 
 def irregular(config: Config) -> Architecture:
-    """Layers cut down one by one by a search: `block_configs` gives each its attention and feed-forward, or none."""
+    """Layers cut down one by one by a search: `block_configs` gives each what is left of it."""
     hidden, heads = config.integer("hidden_size"), config.integer("num_attention_heads")
     entries = [
         Config(entry, f"block_configs[{i}]") for i, entry in enumerate(_mappings(config, "block_configs"))

@@ -123,7 +123,8 @@ VISION_LANGUAGE: dict[str, VisionLanguage] = {
 }
 # Types that the nested configs of a family name, and what they are here.
 ALIASES = {
-    "qwen2_vl_text": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_vl_moe_text": "qwen3_moe",
+    "qwen2_vl_text": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3",
+    "qwen3_vl_moe_text": "qwen3_moe",
     "qwen3_vl_vision": "qwen3_vl", "qwen3_vl_moe": "qwen3_vl", "qwen3_vl_moe_vision": "qwen3_vl",
     "qwen3_5_vision": "qwen3_vl", "qwen3_5": "qwen3_vl", "qwen3_5_moe_vision": "qwen3_vl",
     "qwen3_5_moe": "qwen3_vl", "qwen2_vl_vision": "qwen2_vl", "qwen2_5_vl_vision": "qwen2_5_vl",

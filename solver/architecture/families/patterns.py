@@ -13,6 +13,7 @@ class Span(NamedTuple):
     kind: Kind = "full"
     keys: int = 0
     rope: bool = True
+    indexer: bool = False
 
 
 FULL = Span()
@@ -29,15 +30,24 @@ def layer_types(config: Config, layers: int, key: str = "layer_types") -> list[s
 def spans(config: Config, record: Decoder, layers: int) -> list[Span]:
     """The span of every layer."""
     types = layer_types(config, layers)
+    if record.latent and config.has("index_topk"):
+        return [
+            Span("sparse", config.integer("index_topk"), indexer=own) for own in _indexers(config, layers)
+        ]
     if types and record.window != "none":
         return [_named(config, name) for name in types]
+    return _by_family(config, record, layers)
+
+
+def _by_family(config: Config, record: Decoder, layers: int) -> list[Span]:
+    sliding = config.has("sliding_window")
     match record.window:
-        case "all" if config.has("sliding_window"):
+        case "all" if sliding:
             return [_window(config)] * layers
-        case "switch" if config.flag("use_sliding_window", default=False) and config.has("sliding_window"):
+        case "switch" if sliding and config.flag("use_sliding_window", default=False):
             full = config.integer("max_window_layers", default=layers, least=0)
             return [FULL if i < full else _window(config) for i in range(layers)]
-        case "pattern" if config.has("sliding_window"):
+        case "pattern" if sliding:
             every = config.integer(
                 "sliding_window_pattern", "_sliding_window_pattern", default=record.pattern
             )
@@ -47,6 +57,16 @@ def spans(config: Config, record: Decoder, layers: int) -> list[Span]:
             return [_full_without_rope(i, record.pattern) or _chunk(config) for i in range(layers)]
         case _:
             return [FULL] * layers
+
+
+def _indexers(config: Config, layers: int) -> list[bool]:
+    """Whether a layer scores the keys itself, or takes the best keys of an earlier layer."""
+    types = layer_types(config, layers, "indexer_types")
+    if types:
+        return [name == "full" for name in types]
+    every = config.integer("index_topk_freq", default=1)
+    offset = config.integer("index_skip_topk_offset", default=2, least=0)
+    return [max(i - offset + 1, 0) % every == 0 for i in range(layers)]
 
 
 def _full_without_rope(layer: int, every: int) -> Span | None:

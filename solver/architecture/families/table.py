@@ -1,4 +1,4 @@
-"""Decoder families by `model_type`, each with what sets it apart from the plainest decoder (the first row)."""
+"""Decoder families by `model_type`, each with what sets it apart from the plainest decoder."""
 
 from solver.architecture.families.record import Decoder, Flag, Moe
 
@@ -32,13 +32,16 @@ DENSE: dict[str, Decoder] = {
     "granite": _LLAMA,
     "arcee": Decoder(gated=False, qkv_bias=ATTENTION_BIAS, o_bias=ATTENTION_BIAS, mlp_bias=MLP_BIAS),
     "smollm3": Decoder(
-        qkv_bias=ATTENTION_BIAS, o_bias=ATTENTION_BIAS, mlp_bias=MLP_BIAS, tied=True, kv_heads=4, window="switch",
+        qkv_bias=ATTENTION_BIAS, o_bias=ATTENTION_BIAS, mlp_bias=MLP_BIAS, tied=True, kv_heads=4,
+        window="switch",
     ),
     "seed_oss": Decoder(
-        qkv_bias=("attention_bias", True), o_bias=("attention_out_bias", False), mlp_bias=MLP_BIAS, head_dim=128,
+        qkv_bias=("attention_bias", True), o_bias=("attention_out_bias", False), mlp_bias=MLP_BIAS,
+        head_dim=128,
         kv_heads=8,
     ),
-    "ernie4_5": Decoder(qkv_bias=USE_BIAS, o_bias=USE_BIAS, mlp_bias=USE_BIAS, tied=True, head_dim=128, kv_heads=2),
+    "ernie4_5": Decoder(qkv_bias=USE_BIAS, o_bias=USE_BIAS, mlp_bias=USE_BIAS, tied=True, head_dim=128,
+        kv_heads=2),
     "hunyuan_v1_dense": Decoder(qkv_bias=ATTENTION_BIAS, o_bias=ATTENTION_BIAS, qk_norm="head"),
     "exaone4": Decoder(qk_norm="head", window="pattern", pattern=4),
     "nemotron": Decoder(
@@ -49,6 +52,7 @@ DENSE: dict[str, Decoder] = {
     "ministral3": Decoder(kv_heads=8, head_dim=128, window="all"),
     "qwen2": Decoder(qkv_bias=True, window="switch"),
     "qwen3": _QWEN3,
+    "mimo": Decoder(qkv_bias=("attention_bias", True), head_dim=0, window="switch"),
     "phi": Decoder(
         gated=False, layer_norm=True, norms=1, parallel=True, qkv_bias=True, o_bias=True, mlp_bias=True,
         head_bias=True, qk_norm="head_bias", qk_norm_flag=("qk_layernorm", False),
@@ -121,7 +125,8 @@ SPARSE: dict[str, Decoder] = {
     "deepseek_v32": _DEEPSEEK,
     "kimi_k2": _DEEPSEEK,
     "glm_moe_dsa": _DEEPSEEK,
-    "glm4_moe_lite": Decoder(latent=True, moe=Moe(shared="count", shared_default=1, layers="first_dense", default_first=1)),
+    "glm4_moe_lite": Decoder(latent=True, moe=Moe(shared="count", shared_default=1, layers="first_dense",
+        default_first=1)),
     "glm4_moe": Decoder(
         qkv_bias=ATTENTION_BIAS, qk_norm="head", qk_norm_flag=("use_qk_norm", False), kv_heads=8, head_dim=0,
         moe=Moe(shared="count", shared_default=1, layers="first_dense", default_first=1),
@@ -133,7 +138,8 @@ SPARSE: dict[str, Decoder] = {
     "llama4_text": Decoder(
         qkv_bias=ATTENTION_BIAS, o_bias=ATTENTION_BIAS, kv_heads=8, head_dim=128, window="chunk", pattern=4,
         moe=Moe(
-            ffn=("intermediate_size",), shared="one", layers="interleave", dense_ffn=("intermediate_size_mlp",),
+            ffn=("intermediate_size",), shared="one", layers="interleave",
+            dense_ffn=("intermediate_size_mlp",),
         ),
     ),
     "gpt_oss": Decoder(
@@ -163,7 +169,8 @@ SPARSE: dict[str, Decoder] = {
     ),
     "phimoe": Decoder(
         layer_norm=True, qkv_bias=ATTENTION_BIAS, o_bias=ATTENTION_BIAS, head_bias=("lm_head_bias", False),
-        kv_heads=8, window="all", moe=Moe(ffn=("intermediate_size",), default_experts=16, default_per_token=2),
+        kv_heads=8, window="all", moe=Moe(ffn=("intermediate_size",), default_experts=16,
+            default_per_token=2),
     ),
     "ernie4_5_moe": Decoder(
         qkv_bias=USE_BIAS, o_bias=USE_BIAS, mlp_bias=USE_BIAS, head_bias=USE_BIAS, tied=True, kv_heads=4,

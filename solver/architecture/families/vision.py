@@ -102,7 +102,8 @@ def siglip_tower(config: Config) -> Tower:
 def pixtral_tower(config: Config) -> Tower:
     spec, layers = _layers(
         config, gated=True, qkv_bias=False, o_bias=False, ffn_bias=False, norm_bias=False, rope=True,
-        head_dim=config.integer("head_dim", default=config.integer("hidden_size") // config.integer("num_attention_heads")),
+        head_dim=config.integer("head_dim",
+            default=config.integer("hidden_size") // config.integer("num_attention_heads")),
     )  # fmt: skip
     return _tower(config, spec, layers, (patch_embedding(config, bias=False),), spec.hidden)
 
@@ -157,9 +158,11 @@ def vit(config: Config) -> Architecture:
     return Architecture(
         name=config.text("_name_or_path"), model_type=config.text("model_type"), hidden=h, vocab=0,
         blocks=stack([layer("encoder", spec)] * layers), embeddings=table, positions=table, head=None,
-        tied_embeddings=True, final_vectors=h + 2 * h, heads=spec.heads, kv_heads=spec.heads, head_dim=h // spec.heads,
+        tied_embeddings=True, final_vectors=h + 2 * h, heads=spec.heads, kv_heads=spec.heads,
+        head_dim=h // spec.heads,
         ffn=spec.ffn, max_sequence=count + 1,
-        extras=(patch_embedding(config, bias=True), Matmul("top", h, width, Shard.REPLICATED, "final", bias=True)),
+        extras=(patch_embedding(config, bias=True), Matmul("top", h, width, Shard.REPLICATED, "final",
+            bias=True)),
         notes=("a token is one patch of an image",),
     )  # fmt: skip
 
