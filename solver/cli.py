@@ -132,7 +132,7 @@ def model(
     from solver.report import size_report
     from solver.sizing import size_of
 
-    _print(size_of(name, sequence_length).model_dump(mode="json"), size_report, json)
+    _print(size_of(name, sequence_length).plain(), size_report, json)
 
 
 @app.command()
@@ -184,10 +184,21 @@ def _print(document: Any, report: "Callable[[Any], Iterable[RenderableType]]", j
 
 
 def _print_json(document: Any) -> None:
-    """ASCII, so that every terminal and pipe takes it."""
+    """ASCII, so that every terminal and pipe takes it; numbers with 9 significant digits."""
     from json import dumps
 
-    sys.stdout.write(dumps(document, indent=2, allow_nan=False) + "\n")
+    sys.stdout.write(dumps(_plain(document), indent=2, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    """A document with its numbers as the interface has them."""
+    from solver.plan import rounded
+
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return rounded(value) if isinstance(value, float) else value
 
 
 def _refuse(error: InputError) -> int:
