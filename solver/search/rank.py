@@ -32,11 +32,15 @@ DECIDED = (
 
 
 class Choice(NamedTuple):
-    """The chosen rows, best first, and CP-SAT's verdict on each. handed: rows that the model saw."""
+    """The chosen rows, best first, and CP-SAT's verdict on each.
+
+    handed: rows that the model saw; bound: the least value of the objective that CP-SAT could not exclude.
+    """
 
     table: Candidates
     verdicts: list[Verdict]
     handed: int
+    bound: float | None
 
 
 def choose(explorer: Explorer, table: Candidates, goal: Goal, time_limit_s: float | None) -> Choice:
@@ -48,7 +52,9 @@ def choose(explorer: Explorer, table: Candidates, goal: Goal, time_limit_s: floa
     if all(verdict.status == "OPTIMAL" for verdict in verdicts):
         agreed = [int(v.row) for v in verdicts if v.row is not None]
         assert [handed.rows[row] for row in agreed] == picks.tolist(), "the scan and CP-SAT disagree"
-    return Choice(table.take(picks), verdicts, len(handed.table))
+    bound = verdicts[0].bound
+    least = None if bound is None else float(getattr(handed.table, goal.quantity)[max(bound, 0)])
+    return Choice(table.take(picks), verdicts, len(handed.table), least)
 
 
 def scan(explorer: Explorer, table: Candidates, bits: Ints, goal: Goal) -> Ints:

@@ -11,11 +11,10 @@ from solver.search.candidates import SLACK, Candidates, Explorer
 from solver.search.conflict import Explanation, explain
 from solver.search.explore import Goal, cheapest_regions, explore
 from solver.search.limits import limits_of
-from solver.search.model import Verdict
 from solver.search.plans import Seat, plans_of
 from solver.search.rank import Choice, choose
 from solver.search.space import Pins
-from solver.search.tell import proof, warnings
+from solver.search.tell import band_is_assumed, proof, warnings
 
 
 class Found(NamedTuple):
@@ -43,7 +42,7 @@ def solve_problem(
         status=status,
         objective=problem.objective,
         question=problem.question(),
-        assumptions=[*question.assumptions],
+        assumptions=[*question.assumptions, band_is_assumed(question)],
         warnings=warnings(question, found.plans),
         catalog=CatalogStamp(date=question.catalog.date, hash=question.catalog.hash),
         version=__version__,
@@ -89,15 +88,17 @@ def status_of(choice: Choice) -> Status:
 
 def search_of(explorer: Explorer, goal: Goal, found: Found, end: tuple[list[str], float]) -> Search:
     """What was looked at and what is proved."""
-    first: Verdict = found.choice.verdicts[0]
-    best = found.plans[0].cost.total_usd if found.plans else None
-    proved = first.status == "OPTIMAL"
+    bound = found.choice.bound
+    gap = None
+    if bound is not None and found.plans:
+        reached = float(getattr(found.choice.table, goal.quantity)[0])
+        gap = (reached - bound) / reached if reached else 0.0
     return Search(
         configurations=explorer.counters.configurations,
         excluded_by_bound=explorer.counters.excluded,
         candidates=found.choice.handed,
         seconds=end[1],
-        bound_usd=best if proved else None,
-        gap=0.0 if proved else None,
+        bound_usd=bound if goal.objective == "cost" else None,
+        gap=gap,
         proof=end[0] or proof(explorer, goal, found.choice),
     )

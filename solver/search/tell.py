@@ -33,6 +33,12 @@ def proof(explorer: Explorer, goal: Goal, choice: Choice) -> list[str]:
     ]
 
 
+def band_is_assumed(question: Question) -> str:
+    """How sure the times are."""
+    band = question.job.operations.error_band
+    return f"the band around a predicted time is assumed: {band:.0%} to either side"
+
+
 def warnings(question: Question, plans: list[Plan]) -> list[str]:
     """What a buyer should know before signing."""
     told: list[str] = []
