@@ -102,7 +102,7 @@ class Kernels(Record):
     """
     attention_backward: Share
     attention_softmax: float = Field(default=0.0, ge=0)
-    """FLOPs' worth of time that the exponential of a score costs; its products cost 512 at head size 128."""
+    """FLOPs' worth of time of a score's exponential, behind its products: 512 FLOPs at head size 128."""
     attention_idle_rows: float = Field(default=0.0, ge=0)
     """Queries (times heads) that would fit into the part of the last wave that stands idle, on average."""
     pointwise_bandwidth: Share
