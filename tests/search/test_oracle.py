@@ -1,0 +1,97 @@
+"""`solve` against brute force: the same best plans on small random problems, whatever the limits."""
+
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, given, settings
+from oracle import KEY, VALUE, Row, best, everything
+from strategies import CARDS, SHAPES, problems, small_catalog
+
+import solver
+from solver.plan import Plan
+
+DAY_S = 86400.0
+EXACT = 1e-9  # sums of float64 in another order
+DISTINCT = st.sampled_from(["offering", "device", "layout"])
+
+
+def objective_of(plan: Plan, objective: str) -> float:
+    """What the oracle's VALUE says of a row."""
+    return {
+        "cost": plan.cost.total_usd,
+        "time": plan.time.days * DAY_S,
+        "energy": plan.energy.mwh * 1e6,
+    }[objective]
+
+
+def some_limits(draw: st.DrawFn, rows: list[Row]) -> dict[str, Any]:
+    """Limits near what rows really take, so that they bind; some cannot be met together."""
+    row = draw(st.sampled_from(rows))
+    slack = st.sampled_from([0.7, 0.999, 1.001, 1.2, 2.0])
+    limits = {
+        "deadline": f"{row.wall_clock_s * draw(slack):.6f} s",
+        "budget": f"{row.cost_usd * draw(slack) + 0.02:.4f} USD",
+        "max_power": f"{row.power_w * draw(slack):.3f} W",
+        "min_devices": min(row.devices, 4),
+    }
+    names = draw(st.lists(st.sampled_from(sorted(limits)), max_size=3, unique=True))
+    return {name: limits[name] for name in names}
+
+
+def agrees(data: st.DataObject) -> None:
+    """One random problem: same values, and every plan is one of the oracle's rows."""
+    file = data.draw(problems())
+    rows = everything(solver.load(file))
+    if rows:
+        file["limits"] |= data.draw(st.composite(some_limits)(rows))
+    problem, distinct, top = solver.load(file), data.draw(DISTINCT), data.draw(st.integers(1, 6))
+    expected = best(problem, rows, top, distinct)
+    if not expected and "layout" in file["limits"]:
+        return  # why: test_a_layout_that_nothing_can_have_is_a_conflict
+    answer = solver.solve(problem, top=top, distinct=distinct)
+    assert answer.status == ("optimal" if expected else "infeasible")
+    values = [objective_of(plan, problem.objective) for plan in answer.plans]
+    assert values == pytest.approx([VALUE[problem.objective](row) for row in expected], rel=EXACT, abs=0)
+    for plan in answer.plans:
+        row = row_of(plan, rows)
+        assert [plan.cost.total_usd, plan.time.days * DAY_S, plan.energy.mwh * 1e6, plan.power_kw * 1e3] == (
+            pytest.approx([row.cost_usd, row.wall_clock_s, row.energy_wh, row.power_w], rel=EXACT, abs=0)
+        )
+    keys = [KEY[distinct](row_of(plan, rows)) for plan in answer.plans]
+    assert len(set(keys)) == len(keys)
+
+
+def row_of(plan: Plan, rows: list[Row]) -> Row:
+    """The oracle's row of a plan; there is exactly one."""
+    recomputed = plan.layout.model_dump()
+    found = [
+        row
+        for row in rows
+        if (row.offering.provider, row.offering.instance, row.offering.region, row.offering.pricing)
+        == (plan.provider, plan.instance, plan.region, plan.pricing)
+        and (row.offering.machine, row.offering.fabric) == (plan.machine, plan.interconnect.scale_out)
+        and (row.framework, row.precision, row.devices)
+        == (plan.framework, plan.layout.precision, plan.devices)
+        and all(recomputed[name] == value for name, value in row.layout if name != "recompute")
+        and RECOMPUTED[dict(row.layout)["recompute"]](plan.layout.recompute)
+    ]
+    assert len(found) == 1
+    return found[0]
+
+
+RECOMPUTED = (lambda word: word == "none", lambda word: word not in ("none", "full"), lambda word: word == "full")
+QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+
+@settings(max_examples=50, suppress_health_check=QUIET)
+@given(st.data())
+def test_solve_is_as_good_as_brute_force(data: st.DataObject) -> None:
+    agrees(data)
+
+
+@pytest.mark.slow
+@settings(max_examples=500, suppress_health_check=QUIET)
+@given(st.data())
+def test_solve_is_as_good_as_brute_force_on_many(data: st.DataObject) -> None:
+    agrees(data)
