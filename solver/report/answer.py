@@ -87,7 +87,8 @@ def _first(plan: Fields) -> Iterator[RenderableType]:
 def _rented(plan: Fields) -> Iterator[tuple[str, str]]:
     time, wires, cost = plan["time"], plan["interconnect"], plan["cost"]
     place = f"{plan['provider']} in {plan['region']}, {plan['pricing']}"
-    machines = words.counted(plan["machines"], plan["instance"])
+    instance = "" if plan["instance"] == plan["machine"] else f" ({plan['instance']})"
+    machines = f"{words.counted(plan['machines'], plan['machine'])}{instance}"
     if plan["pricing"] == "owned":
         yield "use", f"{machines} that you have"
     else:
@@ -96,7 +97,7 @@ def _rented(plan: Fields) -> Iterator[tuple[str, str]]:
         yield "paid", f"{plan['devices_paid']:,} devices, of which {plan['devices']:,} are used"
     if plan["also_in"]:
         yield "also in", words.joined(plan["also_in"], "and")
-    outside = f", {wires['scale_out']} between them" if wires["scale_out"] else ""
+    outside = f", {wires['scale_out']} between them" if plan["machines"] > 1 else ""
     yield "links", f"{wires['scale_up']} inside a machine{outside}"
     layout = plan["layout"]
     yield "train", f"{plan['framework']}, {layout['precision']}, {words.layout_words(layout)}"
