@@ -102,21 +102,26 @@ def rules_of(framework: Framework) -> tuple[str, ...]:
     return (*GENERAL, *framework.rules)
 
 
-def case_of(job: Job, framework: Framework, precision: str, block_ranks: int) -> Case:
+def case_of(job: Job, pool: Pool) -> Case:
     """What the rules look at."""
     a = job.architecture
+    with_experts = sum(n for block, n in a.blocks if any(m.routed for m in block.matmuls))
     return Case(
         heads=a.heads,
         kv_heads=a.kv_heads,
         layers=a.layers,
         experts=a.experts,
+        expert_layers=with_experts,
         hidden=a.hidden,
         ffn=a.ffn,
+        vocab=a.vocab,
+        tied=a.tied_embeddings,
         sequence=job.sequence,
         global_batch=job.global_batch,
-        block=block_ranks,
-        narrow=precision in NARROW,
-        zero=tuple(framework.zero),
+        block=pool.block_ranks,
+        chip=pool.device.ranks,
+        narrow=pool.precision in NARROW,
+        zero=tuple(pool.framework.zero),
     )
 
 

@@ -229,7 +229,7 @@ def _stages(given: Any) -> Stages | None:
 def violations_of(stated: Stated) -> list[Violation]:
     """Every rule that the layout breaks, the mesh against the devices included."""
     pool, layouts = stated.pool, stated.layouts
-    case = case_of(stated.job, pool.framework, pool.precision, pool.block_ranks)
+    case = case_of(stated.job, pool)
     found = violations(rules_of(pool.framework), case, layouts)
     ranks, present = int(layouts.ranks[0]), stated.devices * pool.device.ranks
     if ranks != present:

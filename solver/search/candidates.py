@@ -67,13 +67,19 @@ class Market(NamedTuple):
 
 @dataclass
 class Counters:
-    """Legal layouts that were looked at on pools, and those of them that a bound excluded; pools excluded
-    whole.
+    """Legal layouts on pools: looked at, and excluded by a bound; pools that were excluded whole.
+
+    Of a pool excluded whole, layouts count where another pool of the same geometry was looked at.
     """
 
     configurations: int = 0
     excluded: int = 0
     pools: int = 0
+
+    def add(self, layouts: int, excluded: int) -> None:
+        """Layouts of a pool, and how many of them a bound excluded."""
+        self.configurations += layouts
+        self.excluded += excluded
 
 
 class Timed(NamedTuple):
@@ -129,7 +135,7 @@ class Explorer:
         """What decides the layouts of a market."""
         pool = market.pool
         return Frame(
-            case_of(self.job, pool.framework, pool.precision, pool.block_ranks),
+            case_of(self.job, pool),
             rules_of(pool.framework),
             pool.domain_ranks,
             self.most_ranks(market),
@@ -138,13 +144,16 @@ class Explorer:
             self.pinned,
         )
 
+    def space_key(self, market: Market) -> tuple[Frame, str, str]:
+        """What markets with the same layouts share."""
+        return (self.frame(market), market.pool.framework.id, market.pool.precision)
+
     def space(self, market: Market) -> Space:
         """The legal layouts of a market; shared by all of the same geometry."""
-        pool, frame = market.pool, self.frame(market)
-        key = (frame, pool.framework.id, pool.precision)
+        pool, key = market.pool, self.space_key(market)
         if key not in self.spaces:
             setting = setting_of(self.job, pool.framework, pool.precision)
-            self.spaces[key] = Space.of(setting, layouts_of(frame))
+            self.spaces[key] = Space.of(setting, layouts_of(key[0]))
         return self.spaces[key]
 
     def cost(self, number: int) -> LayerCost:
@@ -187,8 +196,7 @@ class Explorer:
         floor = space.take(fits[left]).step(pool, cost).floor_s * (1 - ROUNDING)
         left = left[(floor <= ceiling[place[left]]) & worth.able(floor, devices[fits[left]])]
         times = exact(left)
-        self.counters.configurations += len(devices)
-        self.counters.excluded += len(devices) - len(able) + len(fits) - len(left)
+        self.counters.add(len(devices), len(devices) - len(able) + len(fits) - len(left))
         best = leaders(place[left], times, self.kept)
         best = best[np.isfinite(times[best])]
         return Timed(fits[left][best], devices[fits[left]][best], times[best])

@@ -214,7 +214,7 @@ def stated(problem: Problem) -> dict[str, tuple[int, ...]]:
 
 def layouts(job: Job, pool: Pool, most: int, pins: dict[str, tuple[int, ...]]) -> Iterator[Columns]:
     """Every legal layout on at most `most` ranks; each is shown to the rules alone."""
-    case = case_of(job, pool.framework, pool.precision, pool.block_ranks)
+    case = case_of(job, pool)
     rules = rules_of(pool.framework)
     serial = "no_sequence_parallel" in pool.framework.rules
     for columns in finished(job, pool, most, pins):

@@ -1,31 +1,20 @@
 """The rules by which a framework accepts or refuses a layout.
 
 A rule is one row of RULES: the same function filters a million layouts and explains one to the user.
+
+Source, at the dates of the frameworks' records: Megatron-LM transformer_config.py, model_parallel_config.py,
+training/arguments.py, schedules.py and moe_layer.py; torchtitan trainer.py, distributed/ and decoder.py, with
+PyTorch's pipelining schedules; DeepSpeed runtime/engine.py and runtime/pipe/engine.py; MaxText
+configs/types.py; guides of optimum-neuron and AWS Neuron.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from solver.layout import Bools, Layouts
-
-
-class Case(NamedTuple):
-    """What the rules look at beside the layout: the model, the batch and the machine, as whole numbers."""
-
-    heads: int
-    kv_heads: int
-    layers: int
-    experts: int
-    hidden: int
-    ffn: int
-    sequence: int
-    global_batch: int
-    block: int  # ranks of the smallest group that can be taken
-    narrow: bool  # matmuls in 8 bits or fewer
-    zero: tuple[int, ...]  # stages that the framework has
+from solver.rules.case import Case
 
 
 class Rule(NamedTuple):
@@ -58,8 +47,16 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
     ),
     "tp_of_cores": Rule(
         ("tp",),
-        lambda c, x: ~np.isin(x.tp, (1, 2, 4, 8, 16, 32, 64)),
-        "tp {tp} must be a power of two up to 64: collectives exist for these core counts only",
+        lambda c, x: ~np.isin(x.tp, c.core_counts),
+        "tp {tp} must be one of {core_counts}: collectives exist for these core counts only",
+    ),
+    "tp_divides_vocabulary": Rule(
+        ("tp",), lambda c, x: c.vocab % x.tp != 0, "tp {tp} must divide the vocabulary of {vocab}"
+    ),
+    "narrow_features_in_sixteens": Rule(
+        ("tp",),
+        lambda c, x: c.narrow & ((c.hidden % (16 * x.tp) != 0) | (c.ffn % (16 * x.tp) != 0)),
+        "hidden {hidden} and feed-forward {ffn} over tp {tp} must be multiples of 16 in 8 bits",
     ),
     "sequence_parallel_splits_sequence": Rule(
         ("tp", "cp", "sequence_parallel"),
@@ -79,8 +76,24 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         lambda c, x: (x.cp > 1) & (c.sequence % (2 * x.cp) != 0),
         "cp {cp}: 2 x cp must divide the sequence of {sequence} tokens (each rank takes two chunks)",
     ),
+    "cp_pairs_split_over_tp": Rule(
+        ("cp", "tp", "sequence_parallel"),
+        lambda c, x: (x.cp > 1) & (x.sequence_parallel == 1) & (c.sequence % (2 * x.cp * x.tp) != 0),
+        "2 x cp {cp} x tp {tp} must divide the sequence of {sequence} tokens: each rank takes two chunks, "
+        "which sequence parallelism splits",
+    ),
     "no_pipeline": Rule(
         ("pp",), lambda c, x: x.pp != 1, "pp {pp}: the framework has no pipeline parallelism here; only 1"
+    ),
+    "pipeline_needs_untied_tables": Rule(
+        ("pp",),
+        lambda c, x: c.tied & (x.pp > 1),
+        "pp {pp}: the framework cannot tie input and output tables over stages; only 1",
+    ),
+    "even_pipelined_layers": Rule(
+        ("pp", "vpp"),
+        lambda c, x: (x.pp > 1) & (c.pipelined_layers % (x.pp * x.vpp) != 0),
+        "pp {pp} x vpp {vpp} must divide the {pipelined_layers} layers that are pipelined (of {layers})",
     ),
     "even_stages": Rule(
         ("pp", "vpp"),
@@ -108,10 +121,21 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         lambda c, x: (x.vpp > 1) & (x.grad_accum % x.pp != 0),
         "grad_accum {grad_accum} must be a multiple of pp {pp} when stages are interleaved",
     ),
+    "interleaving_in_equal_rounds": Rule(
+        ("grad_accum", "pp", "vpp"),
+        lambda c, x: (x.vpp > 1) & (x.grad_accum % np.maximum(x.grad_accum // x.pp, 1) != 0),
+        "grad_accum {grad_accum} must split into equal rounds of pp {pp} or more when stages are interleaved",
+    ),
+    "pipeline_in_rounds": Rule(
+        ("grad_accum", "pp"),
+        lambda c, x: x.grad_accum % x.pp != 0,
+        "grad_accum {grad_accum} must be a multiple of pp {pp}",
+    ),
     "pipeline_is_filled": Rule(
         ("grad_accum", "pp"),
         lambda c, x: x.grad_accum < x.pp,
-        "grad_accum {grad_accum} must be at least pp {pp}: every stage needs a micro-batch",
+        "grad_accum {grad_accum} must be at least pp {pp}, so the global batch at least pp x dp {dp} x "
+        "micro_batch {micro_batch}: every stage needs a micro-batch",
     ),
     "stages_hold_layers": Rule(
         ("pp", "vpp"), lambda c, x: x.pp * x.vpp > c.layers, "pp {pp} x vpp {vpp} exceeds the {layers} layers"
@@ -126,7 +150,9 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         ("ep",), lambda c, x: x.ep != 1, "ep {ep}: the framework has no expert parallelism; only 1"
     ),
     "ep_divides_experts": Rule(
-        ("ep",), lambda c, x: max(c.experts, 1) % x.ep != 0, "ep {ep} must divide the {experts} experts"
+        ("ep",),
+        lambda c, x: max(c.experts, 1) % x.ep != 0,
+        "ep {ep} must divide the {experts} experts (1 where the model has none)",
     ),
     "etp_is_one": Rule(
         ("etp",), lambda c, x: x.etp != 1, "etp {etp}: the framework has no expert tensor parallelism; only 1"
@@ -147,6 +173,11 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         lambda c, x: (x.cp * x.dp) % x.ep != 0,
         "ep {ep} must divide cp {cp} x dp {dp}",
     ),
+    "experts_need_sequence_parallel": Rule(
+        ("sequence_parallel", "tp"),
+        lambda c, x: (c.experts > 0) & (x.tp > 1) & (x.sequence_parallel == 0),
+        "a model with experts needs sequence_parallel 1 with tp {tp}",
+    ),
     "zero_stage_exists": Rule(
         ("zero", "dp", "cp"),
         lambda c, x: ~np.isin(x.zero, c.zero) & ~((x.zero == 0) & (x.replicas == 1)),
@@ -157,6 +188,14 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
     ),
     "zero_2_without_pipeline": Rule(
         ("zero", "pp"), lambda c, x: (x.zero >= 2) & (x.pp > 1), "zero {zero} cannot be combined with pp {pp}"
+    ),
+    "zero_3_without_expert_parallel": Rule(
+        ("zero", "ep"), lambda c, x: (x.zero == 3) & (x.ep > 1), "zero {zero} cannot be combined with ep {ep}"
+    ),
+    "shard_divides_hidden": Rule(
+        ("shard", "dp", "cp"),
+        lambda c, x: c.hidden % np.where(x.shard > 0, x.shard, x.replicas) != 0,
+        "shard {shard} (0: all dp {dp} x cp {cp} replicas) must divide the hidden size {hidden}",
     ),
     "shard_divides_replicas": Rule(
         ("shard", "dp", "cp"),
@@ -189,39 +228,3 @@ GENERAL = (
     "shard_divides_replicas",
     "whole_blocks",
 )
-
-
-class Violation(NamedTuple):
-    """Why a layout is refused, and the values of the first field that would pass with the others kept."""
-
-    rule: str
-    message: str
-    legal_values: list[int]
-
-
-def legal(names: Iterable[str], case: Case, layouts: Layouts) -> Bools:
-    """Which layouts break none of the named rules. (N,)"""
-    keep = np.ones(len(layouts), np.bool_)
-    for name in names:
-        keep &= ~RULES[name].violated(case, layouts)
-    return keep
-
-
-def violations(names: Iterable[str], case: Case, layouts: Layouts) -> list[Violation]:
-    """Every rule that a single layout breaks."""
-    found = []
-    facts = case._asdict() | {"zero_stages": list(case.zero)} | layouts.row(0)
-    for name in names:
-        rule = RULES[name]
-        if rule.violated(case, layouts).any():
-            found.append(Violation(name, rule.message.format_map(facts), legal_values(rule, case, layouts)))
-    return found
-
-
-def legal_values(rule: Rule, case: Case, layouts: Layouts) -> list[int]:
-    """Values of the rule's first field that it accepts while the other fields stay."""
-    field = rule.fields[0]
-    limit = max(case.global_batch, 64) if field in ("grad_accum", "dp") else 64
-    tried = np.arange(0 if field in ("zero", "shard", "sequence_parallel") else 1, min(limit, 65536) + 1)
-    accepted = tried[~np.broadcast_to(rule.violated(case, replace(layouts, **{field: tried})), len(tried))]
-    return [int(value) for value in accepted[:32]]

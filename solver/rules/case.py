@@ -1,0 +1,52 @@
+"""What the rules look at beside the layout."""
+
+from typing import NamedTuple
+
+TWIN = 2  # cores of a chip in the first generation
+
+
+class Case(NamedTuple):
+    """What the rules look at beside the layout: the model, the batch and the machine, as whole numbers.
+
+    heads, kv_heads, experts  0 where the model has none
+    expert_layers             layers with routed experts
+    tied                      the output table is the input table
+    block, chip               ranks of the smallest group that can be taken, and of one device
+    narrow                    matmuls in 8 bits or fewer
+    zero                      stages that the framework has
+    """
+
+    heads: int
+    kv_heads: int
+    layers: int
+    experts: int
+    hidden: int
+    ffn: int
+    sequence: int
+    global_batch: int
+    block: int
+    narrow: bool
+    zero: tuple[int, ...]
+    expert_layers: int = 0
+    vocab: int = 0
+    tied: bool = False
+    chip: int = 1
+
+    @property
+    def pipelined_layers(self) -> int:
+        """The layers that a pipeline of equal layers runs over: those with experts where there are any."""
+        return self.expert_layers or self.layers
+
+    @property
+    def core_counts(self) -> tuple[int, ...]:
+        """Groups of cores that have collectives: on chips of two cores, and on larger ones."""
+        return (1, 2, 8, 32) if self.chip == TWIN else (1, 2, 4, 8, 16, 32, 64)
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """By the names that messages use."""
+        return self._asdict() | {
+            "zero_stages": " ".join(str(stage) for stage in self.zero),
+            "pipelined_layers": self.pipelined_layers,
+            "core_counts": ", ".join(str(count) for count in self.core_counts),
+        }

@@ -1,0 +1,65 @@
+"""Why a single layout is refused: every rule that it breaks, and what would pass."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from solver.layout import Layouts
+from solver.rules.case import Case
+from solver.rules.table import RULES
+
+MOST_VALUES = 32  # told of one field
+FROM_ZERO = ("zero", "shard", "sequence_parallel")
+
+
+class Violation(NamedTuple):
+    """Why a layout is refused, and the values of the first field that would pass with the others kept."""
+
+    rule: str
+    message: str
+    legal_values: list[int]
+
+
+def violations(names: Iterable[str], case: Case, layouts: Layouts) -> list[Violation]:
+    """Every rule that a single layout breaks."""
+    known = tuple(names)
+    facts = case.facts | layouts.row(0)
+    broken = [name for name in known if RULES[name].violated(case, layouts).any()]
+    return [
+        Violation(name, RULES[name].message.format_map(facts), legal_values(name, known, case, layouts))
+        for name in broken
+    ]
+
+
+def legal_values(name: str, names: Iterable[str], case: Case, layouts: Layouts) -> list[int]:
+    """Values of the rule's first field that pass while the other fields stay.
+
+    They pass every rule of `names` that looks at no other field than this rule does.
+    """
+    fields = RULES[name].fields
+    field = fields[0]
+    tried = np.arange(0 if field in FROM_ZERO else 1, most(field, case, layouts) + 1)
+    changed = replace(layouts, **{field: tried})
+    passes = np.ones(len(tried), np.bool_)
+    for other in names:
+        if field in RULES[other].fields and set(RULES[other].fields) <= set(fields):
+            passes &= ~RULES[other].violated(case, changed)
+    return [int(value) for value in tried[passes][:MOST_VALUES]]
+
+
+def most(field: str, case: Case, layouts: Layouts) -> int:
+    """The largest value of a field that is worth trying."""
+    largest = {
+        "tp": max(case.heads, 64),
+        "pp": case.layers,
+        "vpp": case.layers,
+        "ep": case.experts,
+        "dp": case.global_batch,
+        "grad_accum": case.global_batch,
+        "zero": 3,
+        "shard": int(layouts.replicas[0]),
+        "sequence_parallel": 1,
+    }
+    return max(min(largest.get(field, 64), 65536), 1)
