@@ -14,11 +14,13 @@ from solver.catalog import load
 
 ROWS: dict[str, dict[str, Any]] = {  # offerings in place of the shipped ones: every kind of price and machine
     "north:big:eu": {
-        "provider": "north", "instance": "big", "region": "eu", "machine": "h100-sxm-8", "fabric": "ib-ndr-400x8",
+        "provider": "north", "instance": "big", "region": "eu",
+        "machine": "h100-sxm-8", "fabric": "ib-ndr-400x8",
         "on_demand": 20.0, "spot": 9.0, "committed_1y": 11.0, "capacity_block": 15.0, "max_devices": 32,
     },
     "north:big:us": {
-        "provider": "north", "instance": "big", "region": "us", "machine": "h100-sxm-8", "fabric": "ib-ndr-400x8",
+        "provider": "north", "instance": "big", "region": "us",
+        "machine": "h100-sxm-8", "fabric": "ib-ndr-400x8",
         "on_demand": 22.0, "max_devices": 32,
     },
     "north:slow:eu": {
@@ -56,8 +58,10 @@ SHAPES: tuple[dict[str, Any], ...] = (
     {"layers": 5, "hidden": 768, "heads": 6, "kv_heads": 3, "ffn": 2048, "vocab": 50257, "gated_mlp": False},
     # why: 3.2B parameters, so that single cards hold it only when it is spread or recomputed
     {"layers": 6, "hidden": 6144, "heads": 8, "kv_heads": 8, "ffn": 12288, "vocab": 64000},
-    {"layers": 2, "hidden": 256, "heads": 4, "kv_heads": 4, "ffn": 512, "vocab": 1000, "attention": {"window": 64}},
-    {"layers": 4, "hidden": 512, "heads": 2, "vocab": 8000, "experts": 4, "experts_per_token": 2, "expert_ffn": 512},
+    {"layers": 2, "hidden": 256, "heads": 4, "kv_heads": 4, "ffn": 512, "vocab": 1000,
+     "attention": {"window": 64}},
+    {"layers": 4, "hidden": 512, "heads": 2, "vocab": 8000, "experts": 4, "experts_per_token": 2,
+     "expert_ffn": 512},
 )  # fmt: skip
 
 
@@ -70,9 +74,7 @@ def small_catalog(price_factor: float = 1.0) -> str:
     none = {"records": {row.id: None for row in load().rows}}
     (folder / "offerings" / "none.yaml").write_text(json.dumps(none))
     prices = ("on_demand", "spot", "committed_1y", "capacity_block", "flex_start", "community")
-    rows = {
-        name: row | {p: row[p] * price_factor for p in prices if p in row} for name, row in ROWS.items()
-    }
+    rows = {name: row | {p: row[p] * price_factor for p in prices if p in row} for name, row in ROWS.items()}
     (folder / "offerings" / "some.yaml").write_text(json.dumps({"records": rows}))
     return str(folder)
 

@@ -184,10 +184,7 @@ def priced(job: Job, what: tuple[Offering, Machine, Device], step_s: float, devi
     operations = job.operations
     stored_gb = job.steps * job.sequence * job.global_batch * operations.token_bytes / 1e9
     stored_gb += (
-        operations.checkpoints_kept
-        * operations.checkpoint_bytes
-        * job.architecture.total_parameters
-        / 1e9
+        operations.checkpoints_kept * operations.checkpoint_bytes * job.architecture.total_parameters / 1e9
     )
     months = wall_s / (365.25 / 12 * DAY_S)
     storage_usd = 0.0 if offering.pricing == "owned" else stored_gb * operations.storage_price * months

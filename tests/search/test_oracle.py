@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 from oracle import KEY, VALUE, Row, best, everything
-from strategies import CARDS, SHAPES, problems, small_catalog
+from strategies import problems
 
 import solver
 from solver.plan import Plan
@@ -80,7 +80,11 @@ def row_of(plan: Plan, rows: list[Row]) -> Row:
     return found[0]
 
 
-RECOMPUTED = (lambda word: word == "none", lambda word: word not in ("none", "full"), lambda word: word == "full")
+RECOMPUTED = (
+    lambda word: word == "none",
+    lambda word: word not in ("none", "full"),
+    lambda word: word == "full",
+)
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 

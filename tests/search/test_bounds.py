@@ -1,0 +1,149 @@
+"""Every bound that leaves something out is below what it stands for; with and without them, one answer."""
+
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from oracle import everything
+from strategies import SHAPES, problems
+
+import solver
+from solver.catalog import load
+from solver.question import ask
+from solver.search.bounds import market_floors
+from solver.search.candidates import Candidates, Explorer
+from solver.search.explore import Goal, explore
+from solver.search.limits import limits_of, violated
+from solver.search.rank import scan
+from solver.search.solve import explorer_of
+
+MODELS = (
+    "llama-3-8b",
+    "llama-3-70b",
+    "mixtral-8x7b",
+    "deepseek-v3",
+    "gpt2-xl",
+    "gemma-3-27b",
+    "qwen3-30b-a3b",
+)
+SUM = 1e-12  # relative: what the order of a sum may change
+
+
+@st.composite
+def large(draw: st.DrawFn) -> dict[str, Any]:
+    """A real or small model on some machine of the catalog, as if one had eight of them."""
+    machine = load().machines[draw(st.sampled_from(sorted(load().machines)))]
+    count = 8 if machine.default_fabric and machine.max_machines != 1 else 1
+    return {
+        "model": draw(st.sampled_from([*MODELS, *SHAPES])),
+        "training": {
+            "steps": 1000,
+            "sequence_length": draw(st.sampled_from([1024, 4096, 65536])),
+            "global_batch": f"{draw(st.sampled_from([8, 24, 64]))} sequences",
+            "precision": draw(st.sampled_from(["bf16", ["bf16", "fp8"], "fp32", "fp16"])),
+        },
+        "hardware": [{"machine": machine.id, "count": count}],
+        "limits": {"machines": machine.id, "pricing": "owned", "max_devices": 256},
+    }
+
+
+def explorer_and_goal(
+    file: dict[str, Any], top: int = 3, distinct: str = "offering"
+) -> tuple[Explorer, Goal]:
+    problem = solver.load(file)
+    goal = Goal(problem.objective, limits_of(problem.limits), top, distinct)
+    return explorer_of(ask(problem), goal)[0], goal
+
+
+@settings(max_examples=40)
+@given(large())
+def test_every_floor_of_a_step_is_below_the_step(file: dict[str, Any]) -> None:
+    explorer, _ = explorer_and_goal(file)
+    whole = market_floors(explorer)
+    for number, market in enumerate(explorer.markets):
+        space = explorer.space(market)
+        if len(space.layouts) == 0:
+            continue
+        step = space.step(market.pool, explorer.cost(number))
+        ranks = space.layouts.ranks
+        assert (step.floor_s <= step.step_s * (1 + SUM)).all()
+        assert (explorer.way_floors(number)[space.cuts.of] <= ranks * step.floor_s * (1 + SUM)).all()
+        assert whole[number] <= explorer.way_floors(number).min() * (1 + SUM)
+        assert whole[number] > 0
+
+
+@settings(max_examples=40)
+@given(large())
+def test_the_parts_of_a_step_are_not_negative_and_sum_to_it(file: dict[str, Any]) -> None:
+    explorer, _ = explorer_and_goal(file)
+    for number, market in enumerate(explorer.markets):
+        space = explorer.space(market)
+        step = space.step(market.pool, explorer.cost(number))
+        parts = np.array([np.broadcast_to(part, len(space.layouts)) for part in step.parts().values()])
+        assert (parts >= 0).all()
+        assert step.step_s == pytest.approx(parts.sum(axis=0), rel=SUM)
+
+
+def feasible(explorer: Explorer, table: Candidates, goal: Goal) -> list[tuple[object, ...]]:
+    """The chosen rows of a table, as what they are."""
+    picks = table.take(scan(explorer, table, violated(table, goal.limits), goal))
+    return [
+        (explorer.offerings[offering].id, pool, layout, value)
+        for offering, pool, layout, value in zip(
+            picks.offering.tolist(),
+            picks.pool.tolist(),
+            picks.layout.tolist(),
+            getattr(picks, goal.quantity).tolist(),
+            strict=True,
+        )
+    ]
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_with_and_without_bounds_the_same_plans_are_found(data: st.DataObject) -> None:
+    file = data.draw(problems())
+    file["limits"] |= data.draw(st.sampled_from([{}, {"deadline": "10 days"}, {"budget": "3000 USD"}]))
+    top, distinct = data.draw(st.integers(1, 5)), data.draw(st.sampled_from(["offering", "device", "layout"]))
+    explorer, goal = explorer_and_goal(file, top, distinct)
+    other = explorer_and_goal(file, top, distinct)[0]
+    unbounded = explore(other, Goal(goal.objective, [], 10**9, "layout"))
+    assert feasible(explorer, explore(explorer, goal), goal) == feasible(other, unbounded, goal)
+
+
+@pytest.mark.parametrize("objective", ["cost", "time", "energy"])
+def test_on_the_whole_catalog_too_the_same_plans_are_found(objective: str) -> None:
+    training = {"tokens": "100B", "sequence_length": 4096, "global_batch": "64 sequences"}
+    limits = {"deadline": "30 days", "max_devices": 64, "machines": ["[abhl]*-8", "tpu-v5p*"]}
+    file = {"model": "qwen3-30b-a3b", "training": training, "limits": limits, "objective": objective}
+    explorer, goal = explorer_and_goal(file, 8)
+    other = explorer_and_goal(file, 8)[0]
+    found = feasible(explorer, explore(explorer, goal), goal)
+    assert found == feasible(other, explore(other, Goal(objective, [], 10**9, "layout")), goal)
+    assert len(found) == 8
+    assert explorer.counters.pools > 0  # some were excluded whole
+
+
+@settings(max_examples=6)
+@given(problems(pinned=False))
+def test_no_plan_of_a_market_beats_its_floor(file: dict[str, Any]) -> None:
+    problem = solver.load(file)
+    explorer, _ = explorer_and_goal(file)
+    floors = {
+        (
+            m.pool.machine.id,
+            m.pool.fabric.id if m.pool.fabric else None,
+            m.pool.framework.id,
+            m.pool.precision,
+        ): (floor * explorer.job.steps / m.pool.device.ranks)
+        for m, floor in zip(explorer.markets, market_floors(explorer).tolist(), strict=True)
+    }
+    for row in everything(problem):
+        offering = row.offering
+        machine = explorer.question.catalog.machines[offering.machine]
+        device_s = floors[offering.machine, offering.fabric, row.framework, row.precision] * (1 - SUM)
+        assert row.wall_clock_s >= device_s / row.devices
+        assert row.cost_usd >= device_s * offering.usd_per_hour / machine.devices / 3600
+        assert row.energy_wh >= device_s * machine.power / machine.devices / 3600
