@@ -100,15 +100,10 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         lambda c, x: c.layers % (x.pp * x.vpp) != 0,
         "pp {pp} x vpp {vpp} must divide the {layers} layers",
     ),
-    "nearly_even_stages": Rule(
+    "nearly_even_stages": Rule(  # a stage may hold one layer less, for each of these in its place
         ("pp", "vpp"),
-        lambda c, x: ((-c.layers) % (x.pp * x.vpp) > 2) & (x.pp * x.vpp > 1),
-        "pp {pp} x vpp {vpp} must divide the {layers} layers, plus 1 (loss) or 2 (embedding too)",
-    ),
-    "uneven_stages_do_not_interleave": Rule(
-        ("vpp", "pp"),
-        lambda c, x: (x.vpp > 1) & (c.layers % x.pp != 0),
-        "vpp {vpp} needs pp {pp} to divide the {layers} layers",
+        lambda c, x: ((-c.layers) % (x.pp * x.vpp) > 3) & (x.pp * x.vpp > 1),
+        "pp {pp} x vpp {vpp} must divide the {layers} layers, plus up to 3 (embedding, loss, further heads)",
     ),
     "no_interleaving": Rule(
         ("vpp",), lambda c, x: x.vpp != 1, "vpp {vpp}: the framework has no interleaved schedule here; only 1"
@@ -176,7 +171,7 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
     "experts_need_sequence_parallel": Rule(
         ("sequence_parallel", "tp"),
         lambda c, x: (c.experts > 0) & (x.tp > 1) & (x.sequence_parallel == 0),
-        "a model with experts needs sequence_parallel 1 with tp {tp}",
+        "sequence_parallel {sequence_parallel}: a model with experts needs 1 with tp {tp}",
     ),
     "zero_stage_exists": Rule(
         ("zero", "dp", "cp"),
