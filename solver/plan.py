@@ -22,7 +22,7 @@ class Part(BaseModel):
 
 
 class Interconnect(Part):
-    """Links that the plan's groups use: inside a machine, and between machines (None: one machine)."""
+    """Links: inside a machine, and between machines (None: they are not known to be joined)."""
 
     scale_up: str
     scale_out: str | None

@@ -105,6 +105,8 @@ class Explorer:
     counters: Counters = field(default_factory=Counters)
     spaces: dict[tuple[Frame, str, str], Space] = field(default_factory=dict)
     costs: dict[int, LayerCost] = field(default_factory=dict)
+    unexplored: float = np.inf
+    """The least lower bound of the objective among markets that no time was left for."""
 
     @property
     def job(self) -> Job:

@@ -59,7 +59,7 @@ def _certified(all_rows: Everything, goal: Goal) -> list[str]:
         admitted &= demand.kept if demand.limit is None else True
     table = all_rows.table.take(np.flatnonzero(admitted))
     handed = survivors(table, violated(table, goal.limits), np.zeros(0, np.int64), goal.limits)
-    verdict = certify(all_rows.explorers[0], handed, goal._replace(top=1), None)[0]
+    verdict = certify(all_rows.explorers[0], handed, goal._replace(top=1))[0]
     return [
         f"exhaustion: none of {len(all_rows.table):,} rows, the fastest of each offering and count, fits",
         f"CP-SAT over the {len(handed.table)} candidates that miss by least: {verdict.status}",

@@ -1,6 +1,7 @@
 """The exhaustive part of the search: every market, in the order of its lower bound, until none can matter."""
 
 import heapq
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,12 +20,16 @@ OBJECTIVES = {"cost": "cost_usd", "time": "wall_clock_s", "energy": "energy_wh"}
 
 
 class Goal(NamedTuple):
-    """What is sought: the `top` best by `objective` within the limits, no two of one `distinct` key."""
+    """What is sought: the `top` best by `objective` within the limits, no two of one `distinct` key.
+
+    until: the moment (time.perf_counter) at which the search stops with what it has.
+    """
 
     objective: str
     limits: list[Limit]
     top: int
     distinct: str
+    until: float = np.inf
 
     @property
     def quantity(self) -> str:
@@ -90,33 +95,47 @@ def explore(explorer: Explorer, goal: Goal) -> Candidates:
     """Every candidate that can be among the answer, priced. The rest is excluded by a bound, and counted."""
     rank_s = market_floors(explorer)
     best = Best(goal.top, {})
-    tables = []
-    for number in in_order(explorer, goal, rank_s):
+    tables, skipped = [], []
+    order, values = in_order(explorer, goal, rank_s)
+    for number in order:
         market = explorer.markets[number]
         judge = worth(explorer, market, goal, best.ceiling)
         most = explorer.most_ranks(market)
         if not judge.able(rank_s[number : number + 1] / most, np.array([most // market.pool.device.ranks])):
-            explorer.counters.pools += 1
+            skipped.append(market)
+            continue
+        if time.perf_counter() > goal.until:
+            explorer.unexplored = min(explorer.unexplored, values[number])
             continue
         table = explorer.priced(number, explorer.fastest(number, judge))
         fine = table.take(np.flatnonzero(violated(table, goal.limits) == 0))
         best.add(distinct_keys(explorer, fine, goal.distinct), getattr(fine, goal.quantity))
         tables.append(table)
+    count_skipped(explorer, skipped)
     if not tables:
         return Candidates.none()
     return ranked(Candidates.joined(tables), explorer.offerings, goal.quantity)
 
 
-def in_order(explorer: Explorer, goal: Goal, rank_s: Floats) -> list[int]:
-    """Markets by a lower bound of the objective, so that good plans are found first. (M,)"""
+def count_skipped(explorer: Explorer, markets: list[Market]) -> None:
+    """Counts markets that were excluded whole, and their layouts where they are known."""
+    explorer.counters.pools += len(markets)
+    for market in markets:
+        space = explorer.spaces.get(explorer.space_key(market))
+        if space is not None:
+            explorer.counters.add(len(space.layouts), len(space.layouts))
+
+
+def in_order(explorer: Explorer, goal: Goal, rank_s: Floats) -> tuple[list[int], list[float]]:
+    """Markets by a lower bound of the objective, so that good plans are found first; and the bounds. (M,)"""
     values = []
-    for seconds, market in zip(rank_s.tolist(), explorer.markets, strict=True):
+    for seconds, market in zip((rank_s * explorer.job.steps).tolist(), explorer.markets, strict=True):
         if goal.objective == "time":
             values.append(seconds / explorer.most_ranks(market))
         else:
             each = _per_device_s(explorer, market, goal.objective)
             values.append(seconds * each / market.pool.device.ranks)
-    return sorted(range(len(values)), key=lambda number: (values[number], number))
+    return sorted(range(len(values)), key=lambda number: (values[number], number)), values
 
 
 def _per_device_s(explorer: Explorer, market: Market, objective: str) -> float:

@@ -1,5 +1,6 @@
 """The CP-SAT model: choose a candidate, tie the decisions to it, keep the limits, minimise the rank."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -79,14 +80,14 @@ def forbid(model: Any, literals: Sequence[int]) -> None:
     _linear(model.proto, list(literals), [1] * len(literals), (0, 0))
 
 
-def decide(model: Any, chosen: Sequence[int], time_limit_s: float | None) -> Verdict:
+def decide(model: Any, chosen: Sequence[int], time_limit_s: float = math.inf) -> Verdict:
     """Solves: one worker and a fixed seed, so two runs agree; no gap limit, so OPTIMAL is a proof."""
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
     solver.parameters.cp_model_probing_level = 0  # why: probing took 10 times the solve on linear channels
-    if time_limit_s is not None:
-        solver.parameters.max_time_in_seconds = max(time_limit_s, 0.01)
+    if time_limit_s < math.inf:  # what is handed on is small: a moment is left for it even when time is up
+        solver.parameters.max_time_in_seconds = max(time_limit_s, 1.0)
     status = solver.solve(model)
     name = str(solver.status_name(status))
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):

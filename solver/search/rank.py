@@ -2,6 +2,7 @@
 matter.
 """
 
+import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -43,12 +44,12 @@ class Choice(NamedTuple):
     bound: float | None
 
 
-def choose(explorer: Explorer, table: Candidates, goal: Goal, time_limit_s: float | None) -> Choice:
+def choose(explorer: Explorer, table: Candidates, goal: Goal) -> Choice:
     """The `top` best distinct rows of a ranked table. The scan and CP-SAT must agree."""
     bits = violated(table, goal.limits)
     picks = scan(explorer, table, bits, goal)
     handed = survivors(table, bits, picks, goal.limits)
-    verdicts = certify(explorer, handed, goal, time_limit_s)
+    verdicts = certify(explorer, handed, goal)
     if all(verdict.status == "OPTIMAL" for verdict in verdicts):
         agreed = [int(v.row) for v in verdicts if v.row is not None]
         assert [handed.rows[row] for row in agreed] == picks.tolist(), "the scan and CP-SAT disagree"
@@ -90,7 +91,7 @@ def survivors(table: Candidates, bits: Ints, picks: Ints, limits: list[Limit]) -
     return Handed(table.take(np.array(ordered, np.int64)), ordered)
 
 
-def certify(explorer: Explorer, handed: Handed, goal: Goal, time_limit_s: float | None) -> list[Verdict]:
+def certify(explorer: Explorer, handed: Handed, goal: Goal) -> list[Verdict]:
     """CP-SAT's best row, then its best without that row's key, and so on."""
     table = handed.table
     if len(table) == 0:  # nothing came near the limits: there is no row to choose
@@ -100,7 +101,7 @@ def certify(explorer: Explorer, handed: Handed, goal: Goal, time_limit_s: float 
     keys = distinct_keys(explorer, table, goal.distinct)
     verdicts: list[Verdict] = []
     while len(verdicts) < goal.top:
-        verdict = decide(model, chosen, time_limit_s)
+        verdict = decide(model, chosen, goal.until - time.perf_counter())
         if verdict.row is None:
             return verdicts or [verdict]
         verdicts.append(verdict)

@@ -3,11 +3,13 @@
 import time
 from typing import NamedTuple
 
+import numpy as np
+
 from solver.layout import RECOMPUTE
 from solver.plan import Answer, CatalogStamp, Plan, Search, Status
 from solver.problem import LayoutLimits, Problem
 from solver.question import Question, ask
-from solver.search.candidates import SLACK, Candidates, Explorer
+from solver.search.candidates import SLACK, Explorer
 from solver.search.conflict import Explanation, explain
 from solver.search.explore import Goal, cheapest_regions, explore
 from solver.search.limits import limits_of
@@ -30,11 +32,13 @@ def solve_problem(
     """The `top` best plans, no two of one device, offering or layout; or the conflict. Raises InputError."""
     started = time.perf_counter()
     question = ask(problem)
-    goal = Goal(problem.objective, limits_of(problem.limits), top, distinct)
+    until = np.inf if time_limit_s is None else started + time_limit_s
+    goal = Goal(problem.objective, limits_of(problem.limits), top, distinct, until)
     explorer, also_in = explorer_of(question, goal)
     table = explore(explorer, goal)
-    found = find(explorer, table, goal, (also_in, time_limit_s))
-    status = status_of(found.choice)
+    choice = choose(explorer, table, goal)
+    found = Found(plans_of(Seat(explorer, also_in), choice.table, goal), choice)
+    status = status_of(explorer, found, goal)
     why = explain(question, goal, explorer.pinned) if status == "infeasible" else Explanation([], [], [], [])
     from solver import __version__
 
@@ -70,29 +74,27 @@ def pinned(layout: LayoutLimits) -> Pins:
     return tuple((name, tuple(int(v) for v in values)) for name, values in stated.items() if values)
 
 
-def find(
-    explorer: Explorer, table: Candidates, goal: Goal, how: tuple[dict[str, list[str]], float | None]
-) -> Found:
-    """The best distinct plans of a ranked table."""
-    also_in, time_limit_s = how
-    choice = choose(explorer, table, goal, time_limit_s)
-    return Found(plans_of(Seat(explorer, also_in), choice.table, goal), choice)
-
-
-def status_of(choice: Choice) -> Status:
-    """The answer's word for CP-SAT's verdict on the best plan."""
-    first = choice.verdicts[0].status
+def status_of(explorer: Explorer, found: Found, goal: Goal) -> Status:
+    """CP-SAT's verdict on the best plan, unless time ended before every market was judged."""
     words: dict[str, Status] = {"OPTIMAL": "optimal", "FEASIBLE": "feasible", "INFEASIBLE": "infeasible"}
-    return words.get(first, "unknown")
+    verdict = words.get(found.choice.verdicts[0].status, "unknown")
+    if not found.plans:
+        return "unknown" if explorer.unexplored < np.inf else verdict
+    return "feasible" if explorer.unexplored < reached(found, goal) else verdict
+
+
+def reached(found: Found, goal: Goal) -> float:
+    """The objective of the best plan."""
+    return float(getattr(found.choice.table, goal.quantity)[0])
 
 
 def search_of(explorer: Explorer, goal: Goal, found: Found, end: tuple[list[str], float]) -> Search:
     """What was looked at and what is proved."""
-    bound = found.choice.bound
-    gap = None
-    if bound is not None and found.plans:
-        reached = float(getattr(found.choice.table, goal.quantity)[0])
-        gap = (reached - bound) / reached if reached else 0.0
+    bound, gap = None, None
+    if found.choice.bound is not None and found.plans:
+        best = reached(found, goal)
+        bound = min(found.choice.bound, explorer.unexplored)
+        gap = (best - bound) / best if best else 0.0
     return Search(
         configurations=explorer.counters.configurations,
         excluded_by_bound=explorer.counters.excluded,

@@ -1,5 +1,7 @@
 """What an answer says beside its plans: the proof, and warnings."""
 
+import math
+
 from solver.catalog import STALE_DAYS, age_days
 from solver.plan import Plan
 from solver.question import Question, matches
@@ -23,13 +25,22 @@ def proof(explorer: Explorer, goal: Goal, choice: Choice) -> list[str]:
             f"CP-SAT: each of {len(verdicts)} plans is optimal over the {choice.handed} candidates handed on"
         )
     return [
-        f"exhaustion: of {counters.configurations:,} legal layouts on {pools - counters.pools} of {pools} "
-        f"pools of machines, {timed:,} were timed exactly or do not fit in memory",
+        f"exhaustion: of {counters.configurations:,} legal layouts on {pools} pools, {timed:,} were timed "
+        "exactly or do not fit in memory",
         f"bound: {counters.pools} pools were excluded whole; nothing there fits or beats the last plan",
         f"bound: {counters.excluded:,} were excluded, as a lower bound of their time or {goal.objective} "
         "exceeds a limit, the last plan found, or the time of another layout of the same count",
         "dominance: for one offering and count the fastest layout is best in cost, time, energy and power",
         f"{told}; its choices equal those of a scan over all candidates",
+        *_out_of_time(explorer, goal),
+    ]
+
+
+def _out_of_time(explorer: Explorer, goal: Goal) -> list[str]:
+    if explorer.unexplored == math.inf:
+        return []
+    return [
+        f"time was up before every pool was looked at; there the {goal.objective} may be better, to the bound"
     ]
 
 
@@ -41,20 +52,27 @@ def band_is_assumed(question: Question) -> str:
 
 def warnings(question: Question, plans: list[Plan]) -> list[str]:
     """What a buyer should know before signing."""
-    told: list[str] = []
+    told = [f"{_plans(numbers)}: {sentence}" for sentence, numbers in _of_plans(question, plans).items()]
+    return [*told, *_without_offering(question), *_other_pricing(question)]
+
+
+def _of_plans(question: Question, plans: list[Plan]) -> dict[str, list[int]]:
+    """Sentences, each with the ranks of the plans that it is about."""
+    told: dict[str, list[int]] = {}
     for plan in plans:
         if plan.pricing == "on-demand" and plan.devices_paid > LARGE_RENT:
-            told.append(
-                f"plan {plan.rank}: {plan.devices_paid:,} devices on demand from {plan.provider} are more "
-                f"than {LARGE_RENT}; ask for a quote"
-            )
+            sentence = f"more than {LARGE_RENT} devices on demand of one provider; ask for a quote"
+            told.setdefault(sentence, []).append(plan.rank)
         if age_days(plan.price_date, question.catalog.date) > STALE_DAYS:
-            told.append(
-                f"plan {plan.rank}: its price is of {plan.price_date}, more than {STALE_DAYS} days old"
-            )
+            told.setdefault(f"the price is more than {STALE_DAYS} days old", []).append(plan.rank)
         if plan.memory.fragile:
-            told.append(f"plan {plan.rank}: it leaves less than 5 % of the memory free and may not start")
-    return [*told, *_without_offering(question), *_other_pricing(question)]
+            sentence = "less than 5 % of the memory is left free, and it may not start"
+            told.setdefault(sentence, []).append(plan.rank)
+    return told
+
+
+def _plans(numbers: list[int]) -> str:
+    return f"plan {numbers[0]}" if len(numbers) == 1 else f"plans {', '.join(map(str, numbers))}"
 
 
 def _without_offering(question: Question) -> list[str]:
