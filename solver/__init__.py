@@ -17,17 +17,21 @@ __all__ = ["InputError", "evaluate", "load", "solve"]
 
 def load(source: "str | Path | Mapping[str, Any]") -> "Problem":
     """The problem in a requirements file, or in a dict of the same shape. Raises InputError."""
-    from solver.problem import read_problem
+    from solver.question import understand
 
-    return read_problem(source)
+    return understand(source)
 
 
-def solve(problem: "Problem | str | Path | Mapping[str, Any]", top: int = 5, distinct: str = "offering") -> "Answer":
+def solve(
+    problem: "Problem | str | Path | Mapping[str, Any]", top: int = 5, distinct: str = "offering"
+) -> "Answer":
     """The `top` best plans, each distinct from the others, with their proof; or why nothing fits."""
     from solver.problem import Problem
     from solver.search import solve_problem
 
-    return solve_problem(problem if isinstance(problem, Problem) else load(problem), top=top, distinct=distinct)
+    return solve_problem(
+        problem if isinstance(problem, Problem) else load(problem), top=top, distinct=distinct
+    )
 
 
 def evaluate(run: "str | Path | Mapping[str, Any]") -> "Evaluation":

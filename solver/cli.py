@@ -82,13 +82,13 @@ def solve(
     json: Json = False,
 ) -> None:
     """Rank the best plans that meet PROBLEM, or say why none does."""
-    from solver.problem import read_problem
+    from solver.question import understand
     from solver.report import answer_report
     from solver.search import solve_problem
 
     given = {"limits.budget": budget, "limits.deadline": deadline, "catalog": catalog}
     stated = {field: value for field, value in given.items() if value is not None}
-    answer = solve_problem(read_problem(problem, stated), top, distinct.value, time_limit)
+    answer = solve_problem(understand(problem, stated), top, distinct.value, time_limit)
     _print(answer.model_dump(mode="json"), answer_report, json)
     raise typer.Exit(EXIT_CODE[answer.status])
 

@@ -1,6 +1,7 @@
 """The one error a user can cause: bad input, told fault by fault."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 MAX_LINES = 40
 MAX_CHARACTERS = 2_500
@@ -15,12 +16,13 @@ class Fault(NamedTuple):
 
 
 class InputError(Exception):
-    """Bad input. `faults` holds every fault found, in the order of the file."""
+    """Bad input. `faults` holds every fault found, in the order of the file; `given`: what the file says."""
 
-    def __init__(self, source: str, faults: list[Fault]) -> None:
+    def __init__(self, source: str, faults: list[Fault], given: Mapping[str, Any] | None = None) -> None:
         self.source = source
         self.faults = faults
-        super().__init__(source, faults)  # what pickle gives back to __init__
+        self.given = given or {}
+        super().__init__(source, faults, given)  # what pickle gives back to __init__
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

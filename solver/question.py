@@ -3,6 +3,7 @@ once.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -16,7 +17,16 @@ from solver.catalog import Catalog, Hardware, load
 from solver.catalog.records import Device, Framework, Link, Machine, Offering
 from solver.errors import Fault, InputError
 from solver.estimate import Job, Pool, supports
-from solver.problem import InlineModel, Limits, ModelName, ModelPath, Problem, SizeModel, Training
+from solver.problem import (
+    InlineModel,
+    Limits,
+    ModelName,
+    ModelPath,
+    Problem,
+    SizeModel,
+    Training,
+    read_problem,
+)
 
 Model = ModelName | ModelPath | InlineModel | SizeModel
 
@@ -50,14 +60,59 @@ class Question:
                     yield Pool.of(self.catalog, machine, fabric, (framework, precision))
 
 
+def understand(
+    source: Path | str | Mapping[str, Any], overrides: Mapping[str, object] | None = None
+) -> Problem:
+    """The problem in a requirements file. Raises InputError with every fault, of names in the catalog too."""
+    try:
+        return read_problem(source, overrides)
+    except InputError as error:
+        raise InputError(error.source, [*error.faults, *name_faults(error.given)], error.given) from None
+
+
+def name_faults(given: Mapping[str, Any]) -> list[Fault]:
+    """Names that the catalog does not have, in a file that could not be read as a problem.
+
+    Of a file with a catalog of its own nothing is said: the names may stand there.
+    """
+    if "catalog" in given:
+        return []
+    catalog, faults = load(), []
+    model, limits, hardware = (given.get(name) for name in ("model", "limits", "hardware"))
+    if isinstance(model, str) and re.fullmatch(r"[\w.-]+", model) and not model.endswith(".json"):
+        faults += _model_faults(model, catalog)
+    if isinstance(limits, Mapping):
+        faults += _unmatched(catalog, {field: _texts(limits.get(field)) for field in LISTS})
+    for index, item in enumerate(hardware if isinstance(hardware, list) else []):
+        name = item.get("machine") if isinstance(item, Mapping) else None
+        if isinstance(name, str) and name not in catalog.machines:
+            sentence = f'"{name}" is no machine of the catalog{_nearest(name, catalog.machines)}'
+            faults.append(Fault(f"hardware[{index}].machine", sentence))
+    return faults
+
+
+def _texts(value: object) -> list[str]:
+    listed = value if isinstance(value, list) else [value]
+    return [text for text in listed if isinstance(text, str)]
+
+
+def _with_hardware(problem: Problem, faults: list[Fault]) -> Catalog:
+    """The catalog with the user's machines; without them where they are at fault."""
+    catalog = load(problem.catalog)
+    holdings = [Hardware(h.machine, h.count, h.fabric, h.price) for h in problem.hardware]
+    try:
+        return catalog.with_hardware(holdings, problem.source)
+    except InputError as error:
+        faults += error.faults
+        return catalog
+
+
 def ask(problem: Problem) -> Question:
     """Joins a problem with the catalog. Raises InputError."""
-    catalog = load(problem.catalog).with_hardware(
-        [Hardware(h.machine, h.count, h.fabric, h.price) for h in problem.hardware], problem.source
-    )
     faults: list[Fault] = []
+    catalog = _with_hardware(problem, faults)
     model = resolve_model(problem.model, catalog, problem.training, faults)
-    faults += _unmatched(catalog, problem.limits)
+    faults += _unmatched(catalog, {field: getattr(problem.limits, field) for field in LISTS})
     if faults or model is None:
         raise InputError(problem.source, faults)
     architecture, notes = model
@@ -118,13 +173,21 @@ def _architecture(
 
 
 def _of_catalog(name: str, catalog: Catalog) -> Architecture:
+    if faults := _model_faults(name, catalog):
+        raise InputError("", faults)
+    return from_catalog(catalog.models[_canonical(name, catalog)])
+
+
+def _canonical(name: str, catalog: Catalog) -> str:
+    """The id of a model that may be called by an alias."""
     aliases = {alias: i for i, r in catalog.models.items() for alias in r.get("aliases", ())}
-    record = catalog.models.get(aliases.get(name, name))
-    if record is None:
-        raise InputError(
-            "", [Fault("model", f'"{name}" is no model of the catalog{_nearest(name, catalog.models)}')]
-        )
-    return from_catalog(record)
+    return aliases.get(name, name)
+
+
+def _model_faults(name: str, catalog: Catalog) -> list[Fault]:
+    if _canonical(name, catalog) in catalog.models:
+        return []
+    return [Fault("model", f'"{name}" is no model of the catalog{_nearest(name, catalog.models)}')]
 
 
 def _read_config(path: Path) -> Mapping[str, Any]:
@@ -170,11 +233,11 @@ def admitted(catalog: Catalog, limits: Limits, field: str) -> set[str]:
     return named if globs else {*known_ids(catalog, kind), *(("",) if kind == "fabrics" else ())}
 
 
-def _unmatched(catalog: Catalog, limits: Limits) -> Iterable[Fault]:
-    """Globs that match nothing."""
-    for field in LISTS:
+def _unmatched(catalog: Catalog, lists: Mapping[str, Iterable[str]]) -> Iterable[Fault]:
+    """Globs that match nothing, in the lists of the limits by field."""
+    for field, globs in lists.items():
         kind = field.removeprefix("exclude_")
-        for position, glob in enumerate(getattr(limits, field)):
+        for position, glob in enumerate(globs):
             if not matches(catalog, kind, glob):
                 sentence = f'"{glob}" matches none of the {kind}{_nearest(glob, known_ids(catalog, kind))}'
                 yield Fault(f"limits.{field}[{position}]", sentence)

@@ -55,7 +55,7 @@ def _read(source: Source, overrides: Mapping[str, object], kind: type[File], cla
     else:
         if not faults:
             return result
-    raise InputError(name, _in_order(faults, given))
+    raise InputError(name, _in_order(faults, given), given)
 
 
 def _name(source: object, kind: type[Model]) -> str:
