@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -56,10 +57,14 @@ class Layouts:
 
     @property
     def columns(self) -> dict[str, Ints]:
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @cached_property
+    def _size(self) -> int:
+        return max(len(column) for column in self.columns.values())
 
     def __len__(self) -> int:
-        return max(len(column) for column in self.columns.values())
+        return self._size
 
     @property
     def ranks(self) -> Ints:
@@ -82,7 +87,7 @@ class Layouts:
         return type(self)(**{name: column[index] for name, column in full.items()})
 
     def row(self, index: int) -> dict[str, int]:
-        return {name: int(np.broadcast_to(c, len(self))[index]) for name, c in self.columns.items()}
+        return {name: int(c[index if len(c) > 1 else 0]) for name, c in self.columns.items()}
 
 
 CUT = ("tp", "cp", "ep", "etp", "micro_batch", "recompute", "sequence_parallel")

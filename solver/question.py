@@ -175,7 +175,15 @@ def _architecture(
 def _of_catalog(name: str, catalog: Catalog) -> Architecture:
     if faults := _model_faults(name, catalog):
         raise InputError("", faults)
-    return from_catalog(catalog.models[_canonical(name, catalog)])
+    known = _canonical(name, catalog)
+    if (catalog.hash, known) not in _ARCHITECTURES:
+        _ARCHITECTURES[catalog.hash, known] = from_catalog(catalog.models[known])
+    return _ARCHITECTURES[catalog.hash, known]
+
+
+_ARCHITECTURES: dict[
+    tuple[str, str], Architecture
+] = {}  # by catalog and model: counting one takes a millisecond
 
 
 def _canonical(name: str, catalog: Catalog) -> str:
