@@ -23,6 +23,7 @@ from solver.physics.recompute import kinds_of
 from solver.physics.step import Step
 from solver.rules import GENERAL, Case
 
+WIDE = ("fp32", "tf32")
 GRADIENT_BYTES = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0}
 
 
@@ -133,13 +134,9 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
         Workload(job.sequence, framework.fused, job.flash, job.imbalance or job.operations.expert_imbalance),
         framework,
         precision in NARROW,
-        ByteModel(
-            framework.weight_bytes,
-            gradient,
-            framework.master_bytes + framework.moment_bytes,
-            framework.gathered_bytes,
-        ),
+        ByteModel.of(framework, gradient, wide=precision in WIDE),
         kinds_of(framework.recompute),
+        wide=precision in WIDE,
     )
 
 

@@ -11,7 +11,6 @@ from solver.physics.hardware import Floats, Number
 from solver.physics.setting import Schedule, Setting
 from solver.physics.split import split
 
-HALF = 2.0  # bytes of a 16-bit element
 ONE_F_ONE_B = Schedule()
 SCORES = 2.5  # 16-bit elements a head and key that unfused attention keeps: softmax, dropout, mask
 
@@ -104,31 +103,32 @@ def block_activations(setting: Setting, block: Block, cut: Layouts) -> tuple[Flo
     """
     work, framework = setting.work, setting.framework
     saved = saved_by_block(block, cut, work)
-    width = framework.narrow_bytes if setting.narrow else HALF
-    twice = HALF * saved.context if width < HALF else 0.0
-    inputs = framework.kept * (width * saved.inputs + HALF * saved.normed + twice)
-    outputs = framework.kept * HALF * saved.outputs
-    scores = HALF * saved.scores
+    element = setting.element
+    width = framework.narrow_bytes if setting.narrow else element
+    twice = element * saved.context if width < element else 0.0
+    inputs = framework.kept * (width * saved.inputs + element * saved.normed + twice)
+    outputs = framework.kept * element * saved.outputs
+    scores = element * saved.scores
     share = {
         name: np.array([getattr(kind, name) for kind in setting.kinds])[cut.recompute]
         for name in ("inputs", "outputs", "scores")
     }
-    entry = HALF * block.hidden / along(cut) * (share["inputs"] < 1)
+    entry = element * block.hidden / along(cut) * (share["inputs"] < 1)
     kept = share["inputs"] * inputs + share["outputs"] * outputs + share["scores"] * scores + entry
     again = inputs + outputs + scores + entry - kept
     rows = tokens(cut, work.sequence)
     none = np.zeros(len(cut))
-    return rows * kept + none, rows * (again + passing(block, saved, cut)) + none
+    return rows * kept + none, rows * (again + element * passing(block, saved, cut)) + none
 
 
 def passing(block: Block, saved: Saved, cut: Layouts) -> Floats:
-    """Bytes per token that live only while a layer runs backward. (K,)
+    """Elements per token that live only while a layer runs backward. (K,)
 
     The gradients of its matmul outputs and of the tokens of its experts; under sequence parallelism the input
     that is gathered again, and its gradient.
     """
     gathered = np.where(along(cut) > 1, 2.0 * block.hidden, 0.0)
-    return HALF * (saved.outputs + saved.routed + gathered)
+    return saved.outputs + saved.routed + gathered
 
 
 def in_flight(layouts: Layouts, stage: Ints, schedule: Schedule = ONE_F_ONE_B) -> Floats:

@@ -5,10 +5,10 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from solver.layout import Ints, Layouts, Stages
-from solver.physics.activations import HALF, along, in_flight, layer_activations
+from solver.physics.activations import along, in_flight, layer_activations
 from solver.physics.compute import tokens
 from solver.physics.hardware import Floats
-from solver.physics.setting import ByteModel, Setting
+from solver.physics.setting import HALF, ByteModel, Setting
 from solver.physics.split import Held, held_by_block, held_by_layer, order_of, padded_vocabulary
 
 __all__ = [
@@ -131,8 +131,8 @@ def loss_bytes(setting: Setting, cut: Layouts) -> Floats:
     if architecture.head is None:
         return np.zeros(1)
     logits = setting.framework.loss_bytes * architecture.head.outer * architecture.head_passes / cut.tp
-    normed = 2 * HALF * architecture.hidden / along(cut)
-    gathered = 2 * HALF * architecture.hidden * (along(cut) > 1)
+    normed = 2 * setting.element * architecture.hidden / along(cut)
+    gathered = 2 * setting.element * architecture.hidden * (along(cut) > 1)
     return tokens(cut, setting.work.sequence) * (logits + normed + gathered)
 
 

@@ -1,11 +1,14 @@
 """What decides a layer's time and memory beside the layout."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from solver.architecture.blocks import Architecture
 from solver.catalog.records import Framework
 from solver.physics.compute import Workload
 from solver.physics.recompute import Recompute
+
+HALF = 2.0  # bytes of a 16-bit element
+WORD = 4.0  # bytes of a 32-bit element
 
 
 class ByteModel(NamedTuple):
@@ -18,6 +21,14 @@ class ByteModel(NamedTuple):
     gradient: float
     optimizer: float
     gathered: float
+
+    @classmethod
+    def of(cls, framework: Framework, gradient: float, *, wide: bool) -> Self:
+        """wide: trained in 32 bits, where the weights are their own master copy and nothing is narrower."""
+        if wide:
+            return cls(WORD, WORD, framework.moment_bytes, WORD)
+        optimizer = framework.master_bytes + framework.moment_bytes
+        return cls(framework.weight_bytes, gradient, optimizer, framework.gathered_bytes)
 
 
 class Schedule(NamedTuple):
@@ -33,7 +44,11 @@ class Schedule(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """The model, its precision and the framework. kinds: by the index in layout.RECOMPUTE."""
+    """The model, its precision and the framework.
+
+    narrow   matmuls in 8 bits or fewer; wide: everything in 32
+    kinds    by the index in layout.RECOMPUTE
+    """
 
     architecture: Architecture
     work: Workload
@@ -42,3 +57,9 @@ class Setting(NamedTuple):
     model: ByteModel
     kinds: tuple[Recompute, ...]
     schedule: Schedule = Schedule()
+    wide: bool = False
+
+    @property
+    def element(self) -> float:
+        """Bytes of an activation that no 8-bit matmul reads."""
+        return WORD if self.wide else HALF
