@@ -3,7 +3,8 @@
 What is kept for the backward pass of a plain GPT layer, in elements per token: the inputs of both norms
 2h, the normed inputs of the two groups of column-parallel matmuls 2h, q, k, v 3h, the context h, the inputs
 of the activation and of the last matmul 8h. The sum 16h is the 32 s b h bytes of Korthikanti et al. 2022
-(arXiv 2205.05198, eq. 2) without its dropout masks (2 s b h), a fused attention in place of the s x s matrices.
+(arXiv 2205.05198, eq. 2) without its dropout masks (2 s b h), and with a fused attention in place of the
+s x s matrices.
 """
 
 from collections.abc import Iterable

@@ -66,7 +66,7 @@ def from_size(parameters: float) -> tuple[Architecture, str]:
     if not SMALLEST <= parameters <= LARGEST:
         raise ArchitectureError(
             "parameters",
-            f"{parameters:g} is outside {SMALLEST:.0e} to {LARGEST:.0e}; give layers, hidden, ...",
+            f"{parameters:g} is outside 10M to 10T; give layers, hidden, heads, ffn and vocab",
         )
     shapes = ladder()
     above = bisect(shapes, parameters, key=lambda shape: shape.parameters)
