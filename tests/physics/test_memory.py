@@ -1,5 +1,10 @@
 """Memory: the papers' sums by arithmetic, peaks that allocators measured, and laws that no layout breaks."""
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -19,6 +24,7 @@ from solver.physics.setting import Schedule, Setting
 from solver.physics.split import held_by_block, order_of, padded_vocabulary
 
 GIB = 2.0**30
+ROOT = Path(__file__).parents[2]
 FRAMEWORKS = ("megatron-core", "torchtitan", "deepspeed", "maxtext", "neuronx")
 
 
@@ -290,6 +296,42 @@ def test_stages_that_share_the_tables_split_them() -> None:  # arXiv 2411.05288
     stated = layout(pp=8, grad_accum=64)
     assert memory(shared, stated).parts["weights"] < memory(how, stated).parts["weights"]
     assert in_flight(stated, np.array([0]), shared.schedule) == 9
+
+
+# --- the page about it
+
+PAGE = (ROOT / "docs" / "memory.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("recompute", "gib"), [("none", 85.9), ("full", 44.7)])
+def test_the_worked_example_of_the_page(recompute: str, gib: float) -> None:
+    how = setting(model("llama-3-70b"), framework("megatron-core"), 8192)
+    columns = {"tp": 4, "pp": 4, "dp": 4, "zero": 1, "sequence_parallel": 1, "grad_accum": 32}
+    found = memory(how, layout(recompute, **columns))
+    assert found.peak[0] / GIB == pytest.approx(gib, abs=0.05)
+    assert f"{gib}" in PAGE
+    if recompute == "none":
+        for name in (
+            "weights",
+            "gradients",
+            "optimizer",
+            "activations",
+            "buffers",
+            "context",
+            "fragmentation",
+        ):
+            assert re.search(
+                rf"^\| {name} \|.*\| {found.parts[name][0] / GIB:.1f} \|$", PAGE, re.MULTILINE
+            ), name
+
+
+def test_the_page_prints_the_estimators_as_the_command_does() -> None:
+    command = [sys.executable, "benchmarks/memory_table.py", "estimators"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    printed = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    assert printed in PAGE
 
 
 # --- laws

@@ -1,0 +1,107 @@
+"""The tables of docs/memory.md.
+
+python benchmarks/memory_table.py RUNS.csv     predicted against measured peaks, by source
+python benchmarks/memory_table.py estimators   three public estimators beside ours, for five models
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from solver.architecture import from_catalog
+from solver.architecture.blocks import Architecture
+from solver.catalog import load
+from solver.estimate import Job, Space, setting_of
+from solver.layout import Layouts
+from solver.physics.memory import Memory
+from solver.validation import validate
+from solver.validation.report import Result
+
+GIB = 2.0**30
+SEQUENCE = 4096
+LAYOUTS = {  # tp, pp, dp of Megatron-Core; ZeRO 3 runs over as many ranks
+    "llama-3-8b": (2, 1, 4),
+    "llama-2-13b": (4, 1, 2),
+    "llama-3-70b": (4, 4, 4),
+    "gpt-3-175b": (8, 8, 2),
+    "mixtral-8x7b": (4, 2, 4),
+}
+
+
+def main() -> None:
+    rows = estimators() if sys.argv[1] == "estimators" else validation(sys.argv[1])
+    for cells in rows:
+        print(f"| {' | '.join(cells)} |")  # noqa: T201
+
+
+def validation(path: str) -> Iterator[tuple[str, ...]]:
+    """Errors of the allocator's peak, or of all that the driver sees where the run says so."""
+    measured = [r for r in validate(path).results if r.memory_error_pct is not None]
+    yield "source", "framework", "runs", "mean error", "middle", "lowest", "highest"
+    yield ("---",) * 7
+    for source in sorted({r.source for r in measured}):
+        yield source, *errors_of(r for r in measured if r.source == source)
+    yield "all", *errors_of(measured)
+
+
+def errors_of(results: Iterable[Result]) -> tuple[str, ...]:
+    found = list(results)
+    errors = np.array([r.memory_error_pct for r in found], float)
+    software = ", ".join(sorted({r.framework for r in found}))
+    shown = (f"{e:+.1f} %" for e in np.percentile(errors, (50, 0, 100)))
+    return software, str(len(found)), f"{np.abs(errors).mean():.1f} %", *shown
+
+
+def estimators() -> Iterator[tuple[str, ...]]:
+    """GiB a device, bf16, one sequence of 4,096 tokens a micro-batch, nothing recomputed."""
+    yield "model", "layout", "Megatron", "ours", "ZeRO 3 over", "DeepSpeed", "ours", "Hugging Face"
+    yield ("---",) * 8
+    for name, (tp, pp, dp) in LAYOUTS.items():
+        architecture, ranks = from_catalog(load(None).models[name]), tp * pp * dp
+        columns = {"tp": tp, "pp": pp, "dp": dp, "zero": 1, "sequence_parallel": 1, "grad_accum": 4 * pp}
+        columns |= {"etp": tp} if architecture.experts else {}
+        megatron = ours(architecture, "megatron-core", columns).allocated[0]
+        sharded = ours(architecture, "deepspeed", {"dp": ranks, "zero": 3}).allocated[0]
+        figures = (
+            megatron_estimate(architecture, tp, pp, dp),
+            megatron,
+            deepspeed_estimate(architecture, ranks),
+            sharded,
+            hugging_face_estimate(architecture),
+        )
+        shown = [f"{figure / GIB:.1f}" for figure in figures]
+        yield name, f"tp {tp}, pp {pp}, dp {dp}", *shown[:2], str(ranks), *shown[2:]
+
+
+def ours(architecture: Architecture, framework: str, columns: dict[str, int]) -> Memory:
+    catalog = load(None)
+    job = Job(architecture, SEQUENCE, 1, 1, None, catalog.operations["operations"], imbalance=1.0)
+    layouts = Layouts.of({name: [value] for name, value in columns.items()})
+    return Space.of(setting_of(job, catalog.frameworks[framework], "bf16"), layouts).memory
+
+
+def megatron_estimate(architecture: Architecture, tp: int, pp: int, dp: int) -> float:
+    """Megatron-LM, theoretical_memory_usage.py: 6 + 12/dp bytes, s b h (18 + 4 ffn/h) a layer, over tp."""
+    table = -(-architecture.vocab // (128 * tp)) * 128 * tp * architecture.hidden
+    layers = sum(block.parameters * count for block, count in architecture.blocks)
+    held = layers / pp + table * (1 if pp > 1 else 2 - architecture.tied_embeddings)
+    ratio = architecture.ffn / architecture.hidden
+    activations = SEQUENCE * architecture.hidden * (18 + 4 * ratio) * architecture.layers
+    loss = SEQUENCE * architecture.hidden * 4 * (1 + architecture.vocab / architecture.hidden) * (pp == 1)
+    return (held * (6 + 12 / dp) + activations + loss) / tp
+
+
+def deepspeed_estimate(architecture: Architecture, ranks: int) -> float:
+    """DeepSpeed, estimate_zero3_model_states_mem_needs: 18 bytes over the ranks, 4 of the largest layer."""
+    largest = max(architecture.token_embeddings, *(block.parameters for block, _ in architecture.blocks))
+    return 18 * architecture.total_parameters / ranks + 4 * largest
+
+
+def hugging_face_estimate(architecture: Architecture) -> float:
+    """Hugging Face accelerate, estimate-memory: training with Adam takes four times the float32 weights."""
+    return 16.0 * architecture.total_parameters
+
+
+if __name__ == "__main__":
+    main()
