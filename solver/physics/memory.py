@@ -86,16 +86,20 @@ class LayerMemory(NamedTuple):
     """What layers of each kind (D), and one micro-batch at the loss, take on a rank. (K, D) or (K,)
 
     dense, expert  parameters of a layer [elements], (K, D)
+    kept           activations that a micro-batch keeps of a layer [B], (K, D)
+    largest        dense parameters of the largest layer [elements]; gathered: with its experts, (K,)
+    working        more activations while a layer runs backward [B], (K,)
     tables         rows x columns of one vocabulary table [elements], (K,)
-    kept, working  activations that a micro-batch keeps, and more while a layer runs backward [B], (K, D)
     logits         [B], (K,)
     """
 
     dense: Floats
     expert: Floats
-    tables: Floats
     kept: Floats
+    largest: Floats
+    gathered: Floats
     working: Floats
+    tables: Floats
     logits: Floats
 
     def take(self, index: Ints) -> Self:
@@ -109,14 +113,18 @@ def layer_memory(setting: Setting, cut: Layouts) -> LayerMemory:
     blocks = order_of(architecture).blocks
     held = [held_by_block(block, cut) for block in blocks]
     none = np.zeros(len(cut))
+    dense = np.stack([h.dense + none for h in held], axis=-1)
+    expert = np.stack([h.expert + none for h in held], axis=-1)
     kept, working = layer_activations(setting, blocks, cut)
     rows = padded_vocabulary(architecture.vocab, cut.tp, setting.framework.vocab_multiple)
     return LayerMemory(
-        np.stack([h.dense + none for h in held], axis=-1),
-        np.stack([h.expert + none for h in held], axis=-1),
-        rows * architecture.hidden / cut.tp + none,
+        dense,
+        expert,
         kept,
-        working,
+        dense.max(axis=-1),
+        (dense + expert).max(axis=-1),
+        working.max(axis=-1),
+        rows * architecture.hidden / cut.tp + none,
         loss_bytes(setting, cut) + none,
     )
 
@@ -200,8 +208,7 @@ def kept_bytes(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tuple
     """Activations of the micro-batches in flight on a stage. [B], (N,)"""
     layers, position = at
     index = (np.zeros_like(layouts.pp), np.minimum(1, layouts.pp - 1), layouts.pp - 1)[position]
-    counts = order_of(setting.architecture).counts(position, layers)
-    kept: Floats = (counts * layer.kept).sum(axis=-1)
+    kept = order_of(setting.architecture).total(layer.kept, position, layers)
     return kept * in_flight(layouts, index, setting.schedule)
 
 
@@ -228,9 +235,9 @@ class Phase(NamedTuple):
 def backward_phase(setting: Setting, layer: LayerMemory, layouts: Layouts) -> Phase:
     """The backward pass of the heaviest layer. ZeRO 3 gathers it and the next one, experts too."""
     sharded = layouts.zero == 3
-    whole = (layer.dense + layer.expert * sharded[:, None]).max(axis=-1)
+    whole = np.where(sharded, layer.gathered, layer.largest)
     return Phase(
-        layer.working.max(axis=-1),
+        layer.working,
         np.zeros(len(layouts)),
         setting.model.gathered * sharded * GATHERED_LAYERS * whole,
         setting.framework.weight_gradient_bytes * whole,
@@ -248,7 +255,7 @@ def loss_phase(setting: Setting, layer: LayerMemory, layouts: Layouts, position:
     sharded = layouts.zero == 3
     table = layer.tables * ends.last * (setting.architecture.head is not None)
     through = setting.framework.weight_gradient_bytes
-    cached = through * layer.dense.max(axis=-1) * ~sharded
+    cached = through * layer.largest * ~sharded
     return Phase(
         np.zeros(len(layouts)),
         layer.logits * ends.last,
@@ -278,10 +285,11 @@ def held_by_stage(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tu
     """
     architecture = setting.architecture
     layers, position = at
-    counts = order_of(architecture).counts(position, layers)
+    order = order_of(architecture)
     ends = end_shares(setting, layouts, position)
     own = architecture.head is not None
     output = ends.last * own * (1 - architecture.tied_embeddings * ends.first)
     tables = layer.tables * (ends.first + output)
     around = ends.first * float(architecture.positions) + ends.last * architecture.final_vectors
-    return Held((counts * layer.dense).sum(axis=-1) + tables + around, (counts * layer.expert).sum(axis=-1))
+    dense = order.total(layer.dense, position, layers)
+    return Held(dense + tables + around, order.total(layer.expert, position, layers))
