@@ -83,8 +83,9 @@ class Pool:
 
     @cached_property
     def rank(self) -> Rank:
-        attention = self.framework.attention.get(self.device.architecture, 1.0)
-        return Rank.of(self.device, self.precision, attention)
+        architecture, framework = self.device.architecture, self.framework
+        attention, matmul = framework.attention.get(architecture, 1.0), framework.matmul.get(architecture, 1.0)
+        return Rank.of(self.device, self.precision, attention, matmul)
 
     @property
     def network(self) -> Network:
@@ -131,7 +132,13 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
     gradient = GRADIENT_BYTES.get(job.gradient_dtype or "", framework.gradient_bytes)
     return Setting(
         job.architecture,
-        Workload(job.sequence, framework.fused, job.flash, job.imbalance or job.operations.expert_imbalance),
+        Workload(
+            job.sequence,
+            framework.fused,
+            job.flash,
+            job.imbalance or job.operations.expert_imbalance,
+            framework.cast_bytes,
+        ),
         framework,
         precision in NARROW,
         ByteModel.of(framework, gradient, wide=precision in WIDE),

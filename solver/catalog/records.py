@@ -253,9 +253,13 @@ class Era(Record):
     recompute: dict[str, str] | None = None
     gradient_bytes: float | None = None
     accumulation_bytes: float | None = None
-    attention: dict[str, float] | None = None
+    attention: dict[str, Share] | None = None
+    matmul: dict[str, Share] | None = None
     fused: float | None = None
+    cast_bytes: float | None = None
     layer_launch: Seconds | None = None
+    expert_launch: Seconds | None = None
+    send_pause: Seconds | None = None
     gradient_overlap: float | None = None
     tensor_overlap: float | None = None
     expert_overlap: float | None = None
@@ -307,8 +311,16 @@ class Framework(Fact):
     """Moved for each parameter that a rank holds to add a micro-batch's gradient to the sum."""
     attention: dict[str, Share] = {}
     """By architecture of the device: rate of its attention kernels over that of the device's record (1)."""
+    matmul: dict[str, Share] = {}
+    """The same of its matmul kernels: libraries older than those of the kernel tables."""
+    cast_bytes: float = 4.0
+    """Moved to cast a 16-bit element to 8 bits, plain and transposed: read 2, write 1 + 1; less where fused."""
     layer_launch: Seconds
     """Host time to launch a layer's forward kernels: a floor under its time."""
+    expert_launch: Seconds = 0.0
+    """The same for each expert that a rank holds, on top: its products, permutation and token count."""
+    send_pause: Seconds = 0.0
+    """For which the host holds up a rank at each hand-off between pipeline stages."""
     gradient_overlap: float
     """Share of the gradient reduction that may hide behind the backward pass."""
     tensor_overlap: float

@@ -16,7 +16,7 @@ from solver.physics import kernels
 from solver.physics.hardware import Floats, Number, Rank
 from solver.physics.kernels import Scores, Shape
 
-CAST_BYTES = 4.0  # bytes moved to cast a 16-bit element to 8 bits, plain and transposed: read 2, write 1 + 1
+SCAN_RATE = 0.4  # of a scan in chunks over flash attention: small products between many passes
 UNFUSED_PASSES = (
     5  # reads and writes of the score matrix by unfused scale, mask, softmax and dropout, forward
 )
@@ -48,12 +48,14 @@ class Workload(NamedTuple):
     fused             share of the element-wise traffic that fusion leaves
     flash             attention without score matrices in memory
     imbalance         tokens of the busiest expert rank over the mean
+    cast_bytes        moved to cast an element to 8 bits
     """
 
     sequence: int
     fused: float
     flash: bool
     imbalance: float
+    cast_bytes: float
 
 
 def tokens(cut: Layouts, sequence: int) -> Floats:
@@ -137,8 +139,8 @@ def attention_passes_s(block: Block, cut: Layouts, rank: Rank, work: Workload) -
                 forward, backward = forward + unfused, backward + unfused
     if block.scan is not None:
         flops = tokens(cut, work.sequence) * block.scan.flops / cut.tp
-        forward = forward + flops / (rank.attention_forward * rank.peak_16)
-        backward = backward + 2.5 * flops / (rank.attention_backward * rank.peak_16)
+        forward = forward + flops / (SCAN_RATE * rank.attention_forward * rank.peak_16)
+        backward = backward + 2.5 * flops / (SCAN_RATE * rank.attention_backward * rank.peak_16)
     return forward, backward
 
 
@@ -171,7 +173,7 @@ def pointwise_passes_s(block: Block, cut: Layouts, rank: Rank, work: Workload) -
     plain = rows * elements * rank.width * work.fused / rank.pointwise_bytes_per_s
     if not rank.narrow:
         return plain, 1.5 * plain
-    cast = rows * cast_elements(block, cut) * CAST_BYTES / rank.pointwise_bytes_per_s
+    cast = rows * cast_elements(block, cut) * work.cast_bytes / rank.pointwise_bytes_per_s
     return plain + cast, 1.5 * plain + cast
 
 

@@ -28,9 +28,10 @@ class Roofline(NamedTuple):
     idle_outputs: Number
 
     @classmethod
-    def of(cls, gemm: Gemm) -> Self:
-        """From the device's record."""
-        return cls(*(getattr(gemm, name) for name in cls._fields))
+    def of(cls, gemm: Gemm, rate: float) -> Self:
+        """From the device's record; rate: of a framework's kernels over those of the record."""
+        own = cls(*(getattr(gemm, name) for name in cls._fields))
+        return own._replace(efficiency=own.efficiency * rate)
 
 
 @dataclass(frozen=True)
@@ -58,18 +59,18 @@ class Rank:
     narrow: bool
 
     @classmethod
-    def of(cls, device: Device, precision: str, attention: float = 1.0) -> Self:
+    def of(cls, device: Device, precision: str, attention: float = 1.0, matmul: float = 1.0) -> Self:
         """The rank of a device; a device of several ranks shares its compute and memory evenly.
 
-        attention: rate of a framework's attention kernels over that of the device's record.
+        attention, matmul: rates of a framework's kernels over those of the device's record.
         """
         sixteen = "bf16" if "bf16" in device.peak else "fp16" if "fp16" in device.peak else precision
         kernels, ranks = device.kernels, device.ranks
         return cls(
             peak=device.peak[precision] * kernels.sustained / ranks,
             peak_16=device.peak[sixteen] * kernels.sustained / ranks,
-            gemm=Roofline.of(kernels.gemm[precision]),
-            gemm_16=Roofline.of(kernels.gemm[sixteen]),
+            gemm=Roofline.of(kernels.gemm[precision], matmul),
+            gemm_16=Roofline.of(kernels.gemm[sixteen], matmul),
             memory_bytes_per_s=device.memory_bandwidth / ranks,
             usable_bytes=device.usable_memory / ranks,
             grouped_gemm_efficiency=kernels.grouped_gemm_efficiency,

@@ -32,30 +32,42 @@ class LayerTime(NamedTuple):
         return self.matmul + self.attention + self.elementwise + self.launch + self.recompute
 
 
-def layer_time(layer: Layer, recompute: Ints, setting: Setting) -> LayerTime:
+def host_s(setting: Setting, cut: Layouts) -> Floats:
+    """Host time to launch the forward kernels of the mean layer; each expert held has its own. [s], (K,)"""
+    architecture, framework = setting.architecture, setting.framework
+    experts = sum(
+        count * max((m.copies for m in block.matmuls if m.routed), default=0)
+        for block, count in architecture.blocks
+    )
+    return framework.layer_launch + framework.expert_launch * experts / architecture.layers / cut.ep
+
+
+def layer_time(layer: Layer, cut: Layouts, setting: Setting, communication_s: Number = 0.0) -> LayerTime:
     """A layer's passes, with what is recomputed, under the floor of the host that launches its kernels. (K,)
 
     A pass takes max(device, host); the backward pass launches twice the kernels, and what is recomputed once
-    more.
+    more. communication_s: exposed beside the passes, half of it ahead; the host launches it meanwhile.
 
     Source: measured on eager small models, see docs/physics.md (0.9 ms a layer in a 2023 stack).
     """
     forward, backward = layer
-    share = np.array([[k.matmul, k.attention, k.elementwise] for k in setting.kinds])[recompute]
+    share = np.array([[k.matmul, k.attention, k.elementwise] for k in setting.kinds])[cut.recompute]
     again = share[:, 0] * forward.matmul + share[:, 1] * forward.attention + share[:, 2] * forward.elementwise
-    host = setting.framework.layer_launch
-    waiting = np.maximum(host - forward.total, 0) + np.maximum(
-        host * (2 + share.max(axis=1)) - (backward.total + again), 0
+    host, half = host_s(setting, cut), communication_s / 2
+    waiting = np.maximum(host - forward.total - half, 0) + np.maximum(
+        host * (2 + share.max(axis=1)) - (backward.total + again + half), 0
     )
     kinds_of_work = (ahead + back for ahead, back in zip(forward, backward, strict=True))
-    return LayerTime(*(part + np.zeros(len(recompute)) for part in (*kinds_of_work, waiting, again)))
+    return LayerTime(*(part + np.zeros(len(cut)) for part in (*kinds_of_work, waiting, again)))
 
 
 @dataclass(frozen=True)
 class LayerCost:
     """What a layer, and the tables, cost one micro-batch on a rank; exposed seconds, each (K,).
 
-    hidden_bytes: the hidden state of a micro-batch, as a rank passes it to the next stage [B].
+    hidden_bytes: the hidden state of a micro-batch, as a rank passes it to the next stage [B]: its tp-th
+    part, also without sequence parallelism (Narayanan et al. 2021, arXiv 2104.04473, sec. 4.1: scatter and
+    gather).
     """
 
     compute: LayerTime
@@ -82,19 +94,13 @@ def layer_cost(setting: Setting, rank: Rank, network: Network, cut: Layouts) -> 
     """One layer, for each way to cut it. (K,)"""
     work = setting.work
     passes = accumulating(mean_layer(setting.architecture, cut, rank, work), setting, rank, cut)
-    compute = layer_time(passes, cut.recompute, setting)
+    matmul_s = passes.forward.matmul + passes.backward.matmul
     hidden = tokens(cut, work.sequence) * setting.architecture.hidden * rank.width
     embedding, loss = ends_s(setting.architecture, cut, rank, work)
     call = Call(setting, network, cut, hidden)
-    along = np.where(cut.sequence_parallel == 1, cut.tp, 1)
-    arrays = (
-        tensor_s(call, compute.matmul),
-        context_s(call, passes, rank.width),
-        expert_s(call, compute.matmul),
-        embedding,
-        loss,
-        hidden / along,
-    )
+    exposed = (tensor_s(call, matmul_s), context_s(call, passes, rank.width), expert_s(call, matmul_s))
+    compute = layer_time(passes, cut, setting, sum(exposed))
+    arrays = (*exposed, embedding, loss, hidden / cut.tp)
     return LayerCost(compute, *(array + np.zeros(len(cut)) for array in arrays))
 
 

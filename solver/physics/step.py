@@ -135,10 +135,16 @@ class Step:
     def send_s(self) -> Floats:
         """Hidden states between stages of a step: for each micro-batch forward and back. [s], (N,)
 
+        A rank sends its tp-th part, which the stage gathers again where no sequence parallelism keeps it cut.
         Interleaving sends vpp times as often, half of it behind other chunks.
         """
         layouts = self.layouts
         once = com.send_s(self.layer.hidden_bytes, layouts.tp * layouts.cp * layouts.dp, self.network)
+        group = com.span(layouts.tp, np.ones(1, np.int64), self.network)
+        gathered = com.gather_s(self.layer.hidden_bytes * layouts.tp, group, self.network)
+        once = (
+            once + np.where(layouts.sequence_parallel == 1, 0.0, gathered) + self.setting.framework.send_pause
+        )
         times = layouts.grad_accum * np.where(layouts.vpp > 1, layouts.vpp / 2, 1) + layouts.pp - 1
         return np.where(layouts.pp > 1, 2 * times * once, 0.0)
 

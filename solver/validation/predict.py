@@ -17,7 +17,7 @@ from solver.physics.step import Step
 from solver.validation.recompute import recompute_of
 from solver.validation.rows import Row
 from solver.validation.shapes import architecture_of
-from solver.validation.words import fabric_of, framework_of, schedule_of, sharding_of
+from solver.validation.words import as_printed, fabric_of, framework_of, schedule_of, sharding_of
 
 GIB = 2.0**30
 DRIVER = "nvidia-smi"  # in the notes of runs whose memory the driver's tool counted
@@ -43,7 +43,7 @@ def predict(row: Row, catalog: Catalog) -> Prediction:
     device = catalog.devices.get(row.text("device"))
     if device is None:
         raise Skip(f"the device {row.text('device')} is not in the catalog")
-    precision = row.text("precision")
+    device, precision = as_printed(device, row), row.text("precision")
     if precision not in device.peak:
         raise Skip(f"the record of {device.id} has no peak in {precision}")
     framework = framework_of(catalog, row)

@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from solver import units
 from solver.catalog import Catalog
-from solver.catalog.records import Era, Framework, Link, Machine
+from solver.catalog.records import Device, Era, Framework, Link, Machine
 from solver.physics.setting import Schedule
 from solver.validation.rows import Row
 
@@ -67,14 +68,62 @@ class Known(NamedTuple):
     fabric: str
 
 
+def _table(name: str) -> list[dict[str, str]]:
+    """The rows of a file in catalogs/runs."""
+    inside, beside = (Path(__file__).parents[n] / "catalogs" / "runs" / name for n in (1, 2))
+    with (inside if inside.exists() else beside).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 @cache
 def known_networks() -> tuple[Known, ...]:
     """catalogs/runs/networks.csv, the first that matches holds."""
-    inside = Path(__file__).parent.parent / "catalogs" / "runs" / "networks.csv"
-    beside = Path(__file__).parent.parent.parent / "catalogs" / "runs" / "networks.csv"
-    path = inside if inside.exists() else beside
-    with path.open(encoding="utf-8", newline="") as file:
-        return tuple(Known(*(row[f] for f in Known._fields)) for row in csv.DictReader(file))
+    return tuple(Known(*(row[f] for f in Known._fields)) for row in _table("networks.csv"))
+
+
+class Part(NamedTuple):
+    """A variant of a device that some runs print: what differs, and globs on their notes and on the device."""
+
+    notes: str
+    device: str
+    memory: float
+    memory_bandwidth: float
+    tdp: float
+
+
+@cache
+def known_parts() -> tuple[Part, ...]:
+    """catalogs/runs/parts.csv."""
+    return tuple(
+        Part(
+            row["notes"],
+            row["device"],
+            units.bytes_(row["memory"]),
+            units.bytes_per_s(row["memory_bandwidth"]),
+            units.watts(row["tdp"]),
+        )
+        for row in _table("parts.csv")
+    )
+
+
+def as_printed(device: Device, row: Row) -> Device:
+    """The device, or the variant of it that the run prints.
+
+    Under a lower power limit the clock falls with the square root of it: power goes with clock times voltage
+    squared, and the voltage falls with the clock until its floor.
+    """
+    for part in known_parts():
+        if device.id == part.device and fnmatchcase(row.text("notes"), f"*{part.notes}*"):
+            slower = device.kernels.sustained * (part.tdp / device.tdp) ** 0.5
+            kernels = device.kernels.model_copy(update={"sustained": slower})
+            return device.model_copy(
+                update={
+                    "usable_memory": device.usable_memory * part.memory / device.memory,
+                    "memory_bandwidth": part.memory_bandwidth,
+                    "kernels": kernels,
+                }
+            )
+    return device
 
 
 def fabric_of(catalog: Catalog, row: Row, machine: Machine) -> Link | None:
