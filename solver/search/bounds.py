@@ -57,7 +57,7 @@ def rank_seconds(job: Job, setting: Setting, rank: Rank, ways: Layouts) -> Float
     a pipeline is at least the mean of its stages.
     """
     passes = mean_layer(job.architecture, ways, rank, setting.work)
-    layer = layer_time(passes, ways.recompute, setting).total
+    layer = layer_time(passes, ways, setting).total
     embedding, loss = ends_s(job.architecture, ways, rank, setting.work)
     total: Floats = job.architecture.layers * layer + embedding + loss
     return ways.tp * ways.cp * job.global_batch / ways.micro_batch * total

@@ -82,6 +82,11 @@ class Counters:
         self.excluded += excluded
 
 
+def pool_key(pool: Pool) -> tuple[str, str, str]:
+    """Device, framework and precision: what a bound on compute depends on."""
+    return (pool.device.id, pool.framework.id, pool.precision)
+
+
 class Timed(NamedTuple):
     """The fastest layouts of a pool: index into its space, devices, step time. (M,)"""
 
@@ -105,6 +110,8 @@ class Explorer:
     counters: Counters = field(default_factory=Counters)
     spaces: dict[tuple[Frame, str, str], Space] = field(default_factory=dict)
     costs: dict[int, LayerCost] = field(default_factory=dict)
+    least: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    """By pool_key: ranks without which no limit on time can be kept."""
     unexplored: float = np.inf
     """The least lower bound of the objective among markets that no time was left for."""
 
@@ -140,6 +147,7 @@ class Explorer:
             case_of(self.job, pool),
             rules_of(pool.framework),
             pool.domain_ranks,
+            self.least.get(pool_key(pool), 1),
             self.most_ranks(market),
             recomputable(pool),
             self.job.architecture.total_parameters < SMALL,
@@ -148,7 +156,7 @@ class Explorer:
 
     def space_key(self, market: Market) -> tuple[Frame, str, str]:
         """What markets with the same layouts share."""
-        return (self.frame(market), market.pool.framework.id, market.pool.precision)
+        return (self.frame(market), *pool_key(market.pool)[1:])
 
     def space(self, market: Market) -> Space:
         """The legal layouts of a market; shared by all of the same geometry."""

@@ -13,7 +13,7 @@ from solver.physics.hardware import Floats
 from solver.pricing import HOUR_S
 from solver.question import Question
 from solver.search.bounds import market_floors
-from solver.search.candidates import SLACK, Candidates, Cap, Explorer, Market, Worth
+from solver.search.candidates import SLACK, Candidates, Cap, Explorer, Market, Worth, pool_key
 from solver.search.limits import Limit, violated
 
 OBJECTIVES = {"cost": "cost_usd", "time": "wall_clock_s", "energy": "energy_wh"}  # -> quantity of Candidates
@@ -94,6 +94,7 @@ class Best:
 def explore(explorer: Explorer, goal: Goal) -> Candidates:
     """Every candidate that can be among the answer, priced. The rest is excluded by a bound, and counted."""
     rank_s = market_floors(explorer)
+    explorer.least = least_ranks(explorer, goal, rank_s)
     best = Best(goal.top, {})
     tables, skipped = [], []
     order, values = in_order(explorer, goal, rank_s)
@@ -115,6 +116,21 @@ def explore(explorer: Explorer, goal: Goal) -> Candidates:
     if not tables:
         return Candidates.none()
     return ranked(Candidates.joined(tables), explorer.offerings, goal.quantity)
+
+
+def least_ranks(explorer: Explorer, goal: Goal, rank_s: Floats) -> dict[tuple[str, str, str], int]:
+    """Ranks below which no layout keeps the deadline, with some slack; powers of two, so that spaces are
+    shared.
+    """
+    most_s = min(
+        (SLACK * limit.bound for limit in goal.limits if limit.quantity == "wall_clock_s"), default=np.inf
+    )
+    least: dict[tuple[str, str, str], int] = {}
+    for seconds, market in zip((rank_s * explorer.job.steps).tolist(), explorer.markets, strict=True):
+        needed = max(seconds / most_s, 1.0) if seconds < np.inf else 1.0
+        key = pool_key(market.pool)
+        least[key] = min(least.get(key, 1 << 62), 1 << int(np.log2(needed)))
+    return least
 
 
 def count_skipped(explorer: Explorer, markets: list[Market]) -> None:

@@ -36,6 +36,7 @@ class Frame(NamedTuple):
     case: Case
     rules: tuple[str, ...]
     domain: int
+    least_ranks: int  # with fewer, the deadline cannot be met
     most_ranks: int
     recompute: tuple[str, ...]
     small: bool
@@ -43,7 +44,15 @@ class Frame(NamedTuple):
 
     def values(self, name: str, own: Sequence[int]) -> Ints:
         """The user's values of a dimension, else the search's own."""
-        return np.array(dict(self.pinned).get(name, tuple(own)), np.int64)
+        return self.whole(dict(self.pinned).get(name, tuple(own)))
+
+    def whole(self, numbers: Sequence[int]) -> Ints:
+        """Whole numbers as a column.
+
+        why: in 32 bits, where no product of a batch or of tokens needs more, a search takes half the time.
+        """
+        wide = max(self.case.global_batch, self.case.sequence) * MICRO_BATCHES_SMALL[-1] * 2 >= 1 << 31
+        return np.array(numbers, np.int64 if wide else np.int32)
 
 
 def divisors(number: int, most: int) -> list[int]:
@@ -113,7 +122,7 @@ def _cp(frame: Frame, columns: Columns) -> Columns:
         crossed, crossed["tp"] * crossed["cp"] <= max(MODEL_PARALLEL_MOST, int(crossed["tp"].max()))
     )
     serial = "no_sequence_parallel" in frame.rules
-    parallel = np.zeros_like(crossed["tp"]) if serial else (crossed["tp"] > 1).astype(np.int64)
+    parallel = np.zeros_like(crossed["tp"]) if serial else np.minimum(crossed["tp"] - 1, 1)
     return crossed | {"sequence_parallel": parallel}
 
 
@@ -125,7 +134,7 @@ def _ep(frame: Frame, columns: Columns) -> Columns:
 
 def _etp(frame: Frame, columns: Columns) -> Columns:
     pinned = dict(frame.pinned).get("etp")
-    crossed = _cross(columns, "etp", np.array(pinned or (0, 1), np.int64))
+    crossed = _cross(columns, "etp", frame.whole(pinned or (0, 1)))
     if pinned:
         return crossed
     crossed["etp"] = np.where(crossed["etp"] == 1, 1, crossed["tp"])
@@ -152,7 +161,7 @@ def _vpp(frame: Frame, columns: Columns) -> Columns:
 def _dp(frame: Frame, columns: Columns) -> Columns:
     crossed = _cross(columns, "dp", frame.values("dp", divisors(frame.case.global_batch, frame.most_ranks)))
     ranks = crossed["tp"] * crossed["cp"] * crossed["pp"] * crossed["dp"]
-    return _keep(crossed, ranks <= frame.most_ranks)
+    return _keep(crossed, (ranks >= frame.least_ranks) & (ranks <= frame.most_ranks))
 
 
 def _micro_batch(frame: Frame, columns: Columns) -> Columns:
@@ -172,7 +181,7 @@ def _zero(frame: Frame, columns: Columns) -> Columns:
     """One replica shards nothing; several shard at least the optimizer where the framework can."""
     pinned = dict(frame.pinned).get("zero")
     stages = [stage for stage in frame.case.zero if stage > 0] or [0]
-    crossed = _cross(columns, "zero", np.array(pinned or stages, np.int64))
+    crossed = _cross(columns, "zero", frame.whole(pinned or stages))
     alone = crossed["dp"] * crossed["cp"] == 1
     if pinned:
         return crossed
@@ -184,15 +193,15 @@ def _shard(frame: Frame, columns: Columns) -> Columns:
     """Over all replicas, or over those in one machine where there are others beside it."""
     pinned = dict(frame.pinned).get("shard")
     if pinned:
-        return _cross(columns, "shard", np.array(pinned, np.int64))
+        return _cross(columns, "shard", frame.whole(pinned))
+    whole = columns | {"shard": np.zeros_like(columns["tp"])}
     if "no_partial_shard" in frame.rules:
-        return columns | {"shard": np.zeros_like(columns["tp"])}
-    crossed = _cross(columns, "shard", np.array([0, 1], np.int64))
-    inside = np.maximum(frame.domain // crossed["tp"], 1)
-    replicas = crossed["dp"] * crossed["cp"]
-    useful = (inside > 1) & (replicas > inside) & (replicas % inside == 0) & (crossed["zero"] > 0)
-    partial = crossed["shard"] == 1
-    return _keep(crossed | {"shard": np.where(partial, inside, 0)}, ~partial | useful)
+        return whole
+    inside = np.maximum(frame.domain // columns["tp"], 1)
+    replicas = columns["dp"] * columns["cp"]
+    useful = (inside > 1) & (replicas > inside) & (replicas % inside == 0) & (columns["zero"] > 0)
+    partial = _keep(columns | {"shard": inside}, useful)
+    return {name: np.concatenate([whole[name], partial[name]]) for name in whole}
 
 
 def _recompute(frame: Frame, columns: Columns) -> Columns:
