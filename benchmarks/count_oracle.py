@@ -1,9 +1,10 @@
-"""Count parameters of small models built by `transformers` on the meta device, and write them as data of the tests.
+"""Counts of small models that `transformers` builds on the meta device, written as data of the tests.
 
     python -m venv oracle && oracle/bin/pip install torch==2.13.0 transformers==5.24.0
     oracle/bin/python benchmarks/count_oracle.py [FAMILY...]      # writes tests/data/oracle_counts.json
 
-Neither is a dependency of the package or of its tests. Families named on the command line are renewed, the rest kept.
+Neither is a dependency of the package or of its tests. Families named on the command line are renewed,
+the rest kept.
 """
 
 import json
@@ -26,7 +27,8 @@ def parameters(model_type: str, values: dict[str, Any]) -> int:
     config = transformers.AutoConfig.for_model(model_type, **values)
     with torch.device("meta"):
         if model_type in ENCODERS:
-            model = getattr(transformers, ENCODERS[model_type][0])(config)
+            chosen = getattr(transformers, ENCODERS[model_type][0])
+            model = chosen.from_config(config) if chosen.__name__.startswith("Auto") else chosen(config)
         else:
             model = transformers.AutoModelForCausalLM.from_config(config)
     model.tie_weights()
@@ -34,7 +36,7 @@ def parameters(model_type: str, values: dict[str, Any]) -> int:
 
 
 def family(name: str) -> dict[str, Any]:
-    """The default config of a family and its random variants: keys once, then a row of values and a count each."""
+    """The default config of a family, and its variants: keys once, then rows of values and a count."""
     random, rows = Random(name), []
     if name in ENCODERS:
         drawn = [ENCODERS[name][1](random) for _ in range(ENCODERS[name][2])]
@@ -59,8 +61,10 @@ def _default(name: str) -> dict[str, Any]:
 
 
 NOISE = (
-    "id2label", "label2id", "output_", "return_", "_name_or_path", "transformers_version", "problem_type", "dropout",
-    "pdrop", "_eps", "epsilon", "rope_param", "rope_theta", "rope_scal", "rope_layer", "initializer", "cache", "aux_loss", "router_z", "dtype", "chunk_size_feed",
+    "id2label", "label2id", "output_", "return_", "_name_or_path", "transformers_version", "problem_type",
+    "dropout",
+    "pdrop", "_eps", "epsilon", "rope_param", "rope_theta", "rope_scal", "rope_layer", "initializer",
+    "cache", "aux_loss", "router_z", "dtype", "chunk_size_feed",
     "softcap", "norm_topk", "time_step_m", "time_step_limit", "time_step_floor", "scaling", "_coef", "jitter",
     "_act", "act_fn", "activation_", "summary", "token_id", "token_index", "multiplier", "_factor", "drop",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Encoders, encoder-decoders, image and vision-language models for `count_oracle.py`: class, small config, how many."""
+"""Encoders, encoder-decoders and image models for `count_oracle.py`: class, small config, how many."""
 
 from collections.abc import Callable
 from random import Random
@@ -35,7 +35,8 @@ def _bart(random: Random) -> Values:
     return {
         "d_model": random.choice((16, 32)), "encoder_layers": random.randint(1, 3),
         "decoder_layers": random.randint(1, 3), "encoder_ffn_dim": random.choice((24, 40)),
-        "decoder_ffn_dim": random.choice((24, 40)), "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+        "decoder_ffn_dim": random.choice((24, 40)), "encoder_attention_heads": 4,
+        "decoder_attention_heads": 4,
         "vocab_size": random.randint(100, 400), "max_position_embeddings": 64,
     }  # fmt: skip
 
@@ -103,6 +104,28 @@ def _qwen(text: Values, vision: Values) -> Callable[[Random], Values]:
     return drawn
 
 
+def _kimi(random: Random) -> Values:
+    flag, tower = _tied(random), _sizes(random, vocab=False) | {"patch_size": 8, "pos_emb_height": 4}
+    latent = {
+        "q_lora_rank": 24,
+        "kv_lora_rank": 16,
+        "qk_nope_head_dim": 8,
+        "qk_rope_head_dim": 8,
+        "v_head_dim": 8,
+    }
+    routed = {"n_routed_experts": 8, "moe_intermediate_size": 16, "first_k_dense_replace": 1}
+    inner = (
+        _sizes(random) | {"model_type": "deepseek_v3", "n_group": 1, "topk_group": 1} | latent | routed | flag
+    )
+    inner["num_key_value_heads"] = inner["num_attention_heads"]
+    inner |= {"pad_token_id": 0, "n_shared_experts": 1, "num_experts_per_tok": 2}
+    return {
+        "text_config": inner,
+        "vision_config": tower,
+        "projection_hidden_size": tower["hidden_size"],
+    } | flag
+
+
 _MOE = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "head_dim": 8}
 _DEEP = {"num_position_embeddings": 16, "deepstack_visual_indexes": [0]}
 ENCODERS: dict[str, tuple[str, Callable[[Random], Values], int]] = {
@@ -129,13 +152,16 @@ ENCODERS: dict[str, tuple[str, Callable[[Random], Values], int]] = {
         {"model_type": "qwen2"}, {"image_size": [32, 32], "patch_size": [16, 16]},
     ), 20),
     "llama4": ("Llama4ForConditionalGeneration", _vision_language(
-        {"head_dim": 8, "pad_token_id": 0, "num_local_experts": 2, "num_experts_per_tok": 1, "intermediate_size_mlp": 48,
+        {"head_dim": 8, "pad_token_id": 0, "num_local_experts": 2, "num_experts_per_tok": 1,
+            "intermediate_size_mlp": 48,
          "interleave_moe_layer_step": 2},
         {"projector_input_dim": 24, "projector_output_dim": 24, "vision_output_dim": 20}, tied=False,
     ), 20),
+    "kimi_k25": ("AutoModelForImageTextToText", _kimi, 20),
     "qwen2_vl": ("Qwen2VLForConditionalGeneration", _qwen({}, {"embed_dim": 32, "mlp_ratio": 2}), 20),
     "qwen2_5_vl": ("Qwen2_5_VLForConditionalGeneration", _qwen({}, {}), 20),
     "qwen3_vl": ("Qwen3VLForConditionalGeneration", _qwen({"head_dim": 8}, _DEEP), 20),
     "qwen3_vl_moe": ("Qwen3VLMoeForConditionalGeneration", _qwen(_MOE, _DEEP), 20),
-    "qwen3_5": ("Qwen3_5ForConditionalGeneration", _qwen({"head_dim": 8}, {"num_position_embeddings": 16}), 20),
+    "qwen3_5": ("Qwen3_5ForConditionalGeneration", _qwen({"head_dim": 8}, {"num_position_embeddings": 16}),
+        20),
 }  # fmt: skip

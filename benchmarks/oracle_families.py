@@ -1,7 +1,8 @@
 """Which keys of each family the oracle varies: small random configs for `count_oracle.py`. Needs no torch."""
 
+from collections.abc import Callable
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 Axes = dict[str, tuple[Any, ...]]
 YES_NO = (False, True)
@@ -14,7 +15,8 @@ ROUTED: Axes = {
     "moe_intermediate_size": (16, 24, 40), "n_group": (1,), "topk_group": (1,),
 }  # fmt: skip
 LATENT: Axes = {
-    "q_lora_rank": (None, 24, 40), "kv_lora_rank": (16, 24), "qk_nope_head_dim": (8, 16), "qk_rope_head_dim": (8, 16),
+    "q_lora_rank": (None, 24, 40), "kv_lora_rank": (16, 24), "qk_nope_head_dim": (8, 16),
+    "qk_rope_head_dim": (8, 16),
     "v_head_dim": (8, 12), "attention_bias": YES_NO,
 }  # fmt: skip
 INDEX: Axes = {
@@ -78,7 +80,8 @@ FAMILIES: dict[str, tuple[str, bool, Axes, int]] = {
     "mixtral": ("gqa", True, TIED | EXPERTS, 200),
     "qwen2_moe": ("gqa", False, TIED | {
         "num_experts": (4, 8), "num_experts_per_tok": (1, 2), "moe_intermediate_size": (16, 24),
-        "shared_expert_intermediate_size": (16, 32), "decoder_sparse_step": (1, 2), "mlp_only_layers": ([], [0]),
+        "shared_expert_intermediate_size": (16, 32), "decoder_sparse_step": (1, 2), "mlp_only_layers": ([],
+            [0]),
         "qkv_bias": YES_NO,
     }, 200),
     "qwen3_moe": ("gqa", True, TIED | ATTENTION_BIAS | {
@@ -97,14 +100,16 @@ FAMILIES: dict[str, tuple[str, bool, Axes, int]] = {
     }, 200),
     "gpt_oss": ("gqa", True, TIED | ATTENTION_BIAS | EXPERTS, 200),
     "minimax_m2": ("gqa", True, TIED | EXPERTS, 20),
-    "olmoe": ("gqa", False, TIED | ATTENTION_BIAS | {"num_experts": (4, 8), "num_experts_per_tok": (1, 2)}, 200),
+    "olmoe": ("gqa", False, TIED | ATTENTION_BIAS | {"num_experts": (4, 8), "num_experts_per_tok": (1, 2)},
+        200),
     "flex_olmo": ("gqa", False, TIED | ATTENTION_BIAS | {
         "num_experts": (4, 8), "num_experts_per_tok": (1,), "pad_token_id": (0,),
     }, 20),
     "dbrx": ("dbrx", False, {}, 20),
     "hunyuan_v1_moe": ("gqa", True, TIED | ATTENTION_BIAS | {"num_experts": (2, 4), "moe_topk": (1, 2)}, 20),
     "granitemoe": ("gqa", False, TIED | ATTENTION_BIAS | EXPERTS, 20),
-    "granitemoeshared": ("gqa", False, TIED | ATTENTION_BIAS | EXPERTS | {"shared_intermediate_size": (0, 24)}, 20),
+    "granitemoeshared": ("gqa", False, TIED | ATTENTION_BIAS | EXPERTS | {"shared_intermediate_size": (0,
+        24)}, 20),
     "phimoe": ("gqa", False, TIED | ATTENTION_BIAS | EXPERTS | {"lm_head_bias": YES_NO}, 20),
     "ernie4_5_moe": ("gqa", False, TIED | {
         "use_bias": YES_NO, "moe_num_experts": (4, 8), "moe_k": (1, 2), "moe_num_shared_experts": (0, 2),
@@ -124,15 +129,18 @@ DELTA: Axes = {
 }  # fmt: skip
 HYBRIDS: dict[str, tuple[str, bool, Axes, int]] = {
     "mamba": ("scan", False, TIED | {
-        "state_size": (4, 16), "conv_kernel": (2, 4), "use_bias": YES_NO, "use_conv_bias": YES_NO, "expand": (1, 2),
+        "state_size": (4, 16), "conv_kernel": (2, 4), "use_bias": YES_NO, "use_conv_bias": YES_NO,
+        "expand": (1, 2),
         "time_step_rank": (3, "auto"),
     }, 200),
     "falcon_mamba": ("scan", False, TIED | {"state_size": (4, 16), "time_step_rank": (3, "auto")}, 20),
     "mamba2": ("dual", False, TIED | {
-        "state_size": (4, 16), "conv_kernel": (2, 4), "use_bias": YES_NO, "use_conv_bias": YES_NO, "n_groups": (1, 2),
+        "state_size": (4, 16), "conv_kernel": (2, 4), "use_bias": YES_NO, "use_conv_bias": YES_NO,
+        "n_groups": (1, 2),
     }, 200),
     "jamba": ("gqa", False, TIED | SCAN | {
-        "mamba_expand": (1, 2), "mamba_dt_rank": (3, "auto"), "num_experts": (1, 4), "num_experts_per_tok": (1,),
+        "mamba_expand": (1, 2), "mamba_dt_rank": (3, "auto"), "num_experts": (1, 4),
+        "num_experts_per_tok": (1,),
         "attn_layer_period": (2, 3), "attn_layer_offset": (0, 1), "expert_layer_period": (2, 3),
         "expert_layer_offset": (0, 1),
     }, 200),
@@ -144,15 +152,18 @@ HYBRIDS: dict[str, tuple[str, bool, Axes, int]] = {
         "moe_shared_expert_intermediate_size": (20, 28), "moe_latent_size": (None, 12),
     }, 200),
     "falcon_h1": ("gqa", False, TIED | SCAN | {
-        "mamba_d_ssm": (48,), "mamba_n_heads": (4,), "mamba_d_head": (12,), "mamba_n_groups": (1, 2), "mamba_rms_norm": YES_NO,
+        "mamba_d_ssm": (48,), "mamba_n_heads": (4,), "mamba_d_head": (12,), "mamba_n_groups": (1, 2),
+        "mamba_rms_norm": YES_NO,
         "projectors_bias": YES_NO, "attention_bias": YES_NO, "mlp_bias": YES_NO,
     }, 200),
     "bamba": ("gqa", False, TIED | SCAN | {
-        "mamba_n_heads": (1,), "mamba_d_head": ("auto",), "attn_layer_indices": ([0],), "attention_bias": YES_NO,
+        "mamba_n_heads": (1,), "mamba_d_head": ("auto",), "attn_layer_indices": ([0],),
+        "attention_bias": YES_NO,
         "mlp_bias": YES_NO,
     }, 20),
     "granitemoehybrid": ("gqa", False, TIED | SCAN | {
-        "mamba_n_heads": (1,), "mamba_d_head": ("auto",), "num_local_experts": (0, 4), "num_experts_per_tok": (2,),
+        "mamba_n_heads": (1,), "mamba_d_head": ("auto",), "num_local_experts": (0, 4),
+        "num_experts_per_tok": (2,),
         "shared_intermediate_size": (24, 32), "attention_bias": YES_NO, "layer_types": (None,),
     }, 20),
     "zamba": ("zamba", False, {"mamba_d_state": (4, 8), "mamba_dt_rank": (3,), "n_mamba_heads": (1, 2)}, 20),
@@ -162,7 +173,8 @@ HYBRIDS: dict[str, tuple[str, bool, Axes, int]] = {
     }, 20),
     "qwen3_next": ("gqa", True, TIED | DELTA | {
         "num_experts": (4, 8), "num_experts_per_tok": (1, 2), "moe_intermediate_size": (16, 24),
-        "shared_expert_intermediate_size": (16, 24), "decoder_sparse_step": (1, 2), "mlp_only_layers": ([], [0]),
+        "shared_expert_intermediate_size": (16, 24), "decoder_sparse_step": (1, 2), "mlp_only_layers": ([],
+            [0]),
     }, 200),
     "qwen3_5_text": ("gqa", True, TIED | DELTA, 20),
     "qwen3_5_moe_text": ("gqa", True, TIED | DELTA | {
@@ -174,83 +186,113 @@ HYBRIDS: dict[str, tuple[str, bool, Axes, int]] = {
 FAMILIES |= HYBRIDS
 
 
-def variant(name: str, random: Random) -> dict[str, Any]:
-    """A small random config of a family."""
-    shape, free, axes, _ = FAMILIES[name]
-    drawn = _shape(shape, random, free=free)
-    return drawn | {key: random.choice(values) for key, values in axes.items()}
+class Drawn(NamedTuple):
+    """Sizes that fit together, and the dice for what only one shape needs."""
+
+    random: Random
+    free: bool
+    kv_heads: int
+    heads: int
+    head_dim: int
+    hidden: int
+    layers: int
+    ffn: int
+    vocab: int
+
+    @property
+    def bare(self) -> dict[str, Any]:
+        return {"vocab_size": self.vocab, "hidden_size": self.hidden, "num_hidden_layers": self.layers}
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        return self.bare | {"num_attention_heads": self.heads}
 
 
-def _shape(shape: str, random: Random, *, free: bool) -> dict[str, Any]:
+def _drawn(random: Random, *, free: bool) -> Drawn:
     kv_heads, group, head_dim = random.choice((1, 2, 3)), random.choice((1, 2, 4)), random.choice((8, 16))
     heads = kv_heads * group
     hidden = heads * (random.choice((12, 16, 20)) if free else head_dim)
     layers, ffn, vocab = random.randint(1, 5), random.choice((32, 56, 96)), random.randint(100, 400)
-    plain = {
-        "vocab_size": vocab,
-        "hidden_size": hidden,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-    }
-    match shape:
-        case "gqa":
-            extra: dict[str, Any] = {"intermediate_size": ffn, "num_key_value_heads": kv_heads}
-            return plain | extra | ({"head_dim": head_dim} if free else {})
-        case "mha":
-            return plain | {"intermediate_size": ffn}
-        case "falcon":
-            return plain | {"num_kv_heads": kv_heads, "ffn_hidden_size": ffn}
-        case "gpt2":
-            inner = random.choice((None, ffn))
-            return {
-                "vocab_size": vocab, "n_embd": hidden, "n_layer": layers, "n_head": heads, "n_inner": inner,
-                "n_positions": 64,
-            }  # fmt: skip
-        case "gpt_neo":
-            return {
-                "vocab_size": vocab, "hidden_size": hidden, "num_layers": 2 * layers, "num_heads": heads,
-                "attention_types": [[["global", "local"], layers]], "max_position_embeddings": 64,
-            }  # fmt: skip
-        case "opt":
-            return plain | {"ffn_dim": ffn, "max_position_embeddings": 64}
-        case "bloom":
-            return {"vocab_size": vocab, "hidden_size": hidden, "n_layer": layers, "n_head": heads}
-        case "mpt":
-            return {"vocab_size": vocab, "d_model": hidden, "n_layers": layers, "n_heads": heads}
-        case "dbrx":
-            return {
-                "vocab_size": vocab, "d_model": hidden, "n_layers": layers, "n_heads": heads,
-                "attn_config": {"kv_n_heads": kv_heads, "rope_theta": 10000.0},
-                "ffn_config": {"ffn_hidden_size": ffn, "moe_num_experts": random.choice((2, 4)), "moe_top_k": 1},
-            }  # fmt: skip
-        case _:
-            return _hybrid_shape(shape, random, plain | {"num_key_value_heads": kv_heads}, ffn)
+    return Drawn(random, free, kv_heads, heads, head_dim, hidden, layers, ffn, vocab)
 
 
-def _hybrid_shape(shape: str, random: Random, plain: dict[str, Any], ffn: int) -> dict[str, Any]:
-    hidden, layers, heads = plain["hidden_size"], plain["num_hidden_layers"], plain["num_attention_heads"]
-    bare = {key: plain[key] for key in ("vocab_size", "hidden_size", "num_hidden_layers")}
-    match shape:
-        case "scan":
-            return bare
-        case "dual":
-            return bare | {"num_heads": heads, "head_dim": 2 * hidden // heads}
-        case "nemotron_h":
-            pattern = "".join(random.choice("M-*E") for _ in range(layers))
-            return plain | {
-                "intermediate_size": ffn, "head_dim": random.choice((8, 16)), "hybrid_override_pattern": pattern,
-            }  # fmt: skip
-        case "zamba":
-            return plain | {
-                "num_key_value_heads": heads, "intermediate_size": ffn, "num_hidden_layers": layers + 4,
-                "attention_hidden_size": 2 * hidden, "attention_head_dim": 2 * hidden // heads,
-                "attn_layer_period": random.choice((2, 3)), "attn_layer_offset": random.choice((0, 1)),
-            }  # fmt: skip
-        case "zamba2":
-            kinds = ["mamba", *random.choices(("mamba", "hybrid"), k=layers), "hybrid"]
-            return bare | {
-                "num_attention_heads": heads, "num_key_value_heads": heads, "intermediate_size": ffn,
-                "num_hidden_layers": len(kinds), "layers_block_type": kinds,
-            }  # fmt: skip
-        case _:
-            raise ValueError(shape)
+def _gqa(d: Drawn) -> dict[str, Any]:
+    keys = {"intermediate_size": d.ffn, "num_key_value_heads": d.kv_heads}
+    return d.plain | keys | ({"head_dim": d.head_dim} if d.free else {})
+
+
+def _gpt2(d: Drawn) -> dict[str, Any]:
+    inner = d.random.choice((None, d.ffn))
+    sizes = {"vocab_size": d.vocab, "n_embd": d.hidden, "n_layer": d.layers, "n_head": d.heads}
+    return sizes | {"n_inner": inner, "n_positions": 64}
+
+
+def _gpt_neo(d: Drawn) -> dict[str, Any]:
+    return {
+        "vocab_size": d.vocab, "hidden_size": d.hidden, "num_layers": 2 * d.layers, "num_heads": d.heads,
+        "attention_types": [[["global", "local"], d.layers]], "max_position_embeddings": 64,
+    }  # fmt: skip
+
+
+def _dbrx(d: Drawn) -> dict[str, Any]:
+    experts = d.random.choice((2, 4))
+    return {
+        "vocab_size": d.vocab, "d_model": d.hidden, "n_layers": d.layers, "n_heads": d.heads,
+        "attn_config": {"kv_n_heads": d.kv_heads, "rope_theta": 10000.0},
+        "ffn_config": {"ffn_hidden_size": d.ffn, "moe_num_experts": experts, "moe_top_k": 1},
+    }  # fmt: skip
+
+
+def _nemotron_h(d: Drawn) -> dict[str, Any]:
+    pattern = "".join(d.random.choice("M-*E") for _ in range(d.layers))
+    return d.plain | {
+        "num_key_value_heads": d.kv_heads, "intermediate_size": d.ffn, "head_dim": d.random.choice((8, 16)),
+        "hybrid_override_pattern": pattern,
+    }  # fmt: skip
+
+
+def _zamba(d: Drawn) -> dict[str, Any]:
+    wide = 2 * d.hidden
+    return d.plain | {
+        "num_key_value_heads": d.heads, "intermediate_size": d.ffn, "num_hidden_layers": d.layers + 4,
+        "attention_hidden_size": wide, "attention_head_dim": wide // d.heads,
+        "attn_layer_period": d.random.choice((2, 3)), "attn_layer_offset": d.random.choice((0, 1)),
+    }  # fmt: skip
+
+
+def _zamba2(d: Drawn) -> dict[str, Any]:
+    kinds = ["mamba", *d.random.choices(("mamba", "hybrid"), k=d.layers), "hybrid"]
+    return d.plain | {
+        "num_key_value_heads": d.heads, "intermediate_size": d.ffn, "num_hidden_layers": len(kinds),
+        "layers_block_type": kinds,
+    }  # fmt: skip
+
+
+SHAPES: dict[str, Callable[[Drawn], dict[str, Any]]] = {
+    "gqa": _gqa,
+    "mha": lambda d: d.plain | {"intermediate_size": d.ffn},
+    "falcon": lambda d: d.plain | {"num_kv_heads": d.kv_heads, "ffn_hidden_size": d.ffn},
+    "gpt2": _gpt2,
+    "gpt_neo": _gpt_neo,
+    "opt": lambda d: d.plain | {"ffn_dim": d.ffn, "max_position_embeddings": 64},
+    "bloom": lambda d: {
+        "vocab_size": d.vocab,
+        "hidden_size": d.hidden,
+        "n_layer": d.layers,
+        "n_head": d.heads,
+    },
+    "mpt": lambda d: {"vocab_size": d.vocab, "d_model": d.hidden, "n_layers": d.layers, "n_heads": d.heads},
+    "dbrx": _dbrx,
+    "scan": lambda d: d.bare,
+    "dual": lambda d: d.bare | {"num_heads": d.heads, "head_dim": 2 * d.hidden // d.heads},
+    "nemotron_h": _nemotron_h,
+    "zamba": _zamba,
+    "zamba2": _zamba2,
+}
+
+
+def variant(name: str, random: Random) -> dict[str, Any]:
+    """A small random config of a family."""
+    shape, free, axes, _ = FAMILIES[name]
+    drawn = SHAPES[shape](_drawn(random, free=free))
+    return drawn | {key: random.choice(values) for key, values in axes.items()}

@@ -1,6 +1,7 @@
 """Counts equal to published ones and, family by family, to the library's own models."""
 
 import json
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -101,3 +102,13 @@ def test_layers_used_twice_count_once_and_compute_twice() -> None:
     borrowed = [m for block, _ in model.blocks for m in block.matmuls if m.borrowed]
     assert borrowed
     assert all(m.parameters == 0 < m.flops for m in borrowed)
+
+
+def test_the_table_of_the_docs_is_the_one_that_its_command_writes() -> None:
+    root = Path(__file__).parents[1]
+    spec = spec_from_file_location("architecture_table", root / "benchmarks" / "architecture_table.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (root / "docs" / "architectures.md").read_text("utf-8") == module.page()

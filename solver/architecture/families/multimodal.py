@@ -101,7 +101,29 @@ def qwen_tower(config: Config, *, generation: int) -> Tower:
     )
 
 
+def moon_tower(config: Config) -> Tower:
+    """A grid of positions and a last norm; older files write the sizes with a prefix."""
+    h = config.integer("hidden_size", "vt_hidden_size")
+    spec = Layer(
+        h, heads_of(config, h, "num_attention_heads", "vt_num_attention_heads"),
+        config.integer("intermediate_size", "vt_intermediate_size"), rope=True,
+    )  # fmt: skip
+    height = config.integer("pos_emb_height", "init_pos_emb_height", default=64)
+    width = config.integer("pos_emb_width", "init_pos_emb_width", default=64)
+    layers = config.integer("num_hidden_layers", "vt_num_hidden_layers")
+    patch = patch_embedding(config.with_values(hidden_size=h), bias=True)
+    blocks = stack([layer("vision encoder", spec)] * layers)
+    return Tower("vision", h, blocks, (patch,), h * (height * width + 2))
+
+
+def _merging(_config: Config, vision: int, text: int) -> tuple[tuple[Matmul, ...], int]:
+    wide = 4 * vision
+    matmuls = (_matmul("projector_1", wide, wide, bias=True), _matmul("projector_2", wide, text, bias=True))
+    return matmuls, 2 * vision
+
+
 TOWERS_HERE: dict[str, Callable[[Config], Tower]] = TOWERS | {
+    "moonvit": moon_tower,
     "qwen2_vl": lambda config: qwen_tower(config, generation=2),
     "qwen2_5_vl": lambda config: qwen_tower(config, generation=25),
     "qwen3_vl": lambda config: qwen_tower(config, generation=3),
@@ -114,6 +136,7 @@ VISION_LANGUAGE: dict[str, VisionLanguage] = {
     "mistral3": VisionLanguage("mistral", "pixtral", _merged),
     "internvl": VisionLanguage("qwen2", "internvl_vision", _shuffled),
     "llama4": VisionLanguage("llama4_text", "llama4_vision_model", _from_adapter),
+    "kimi_k25": VisionLanguage("deepseek_v3", "moonvit", _merging),
     "qwen2_vl": VisionLanguage("qwen2", "qwen2_vl", _no_projector),
     "qwen2_5_vl": VisionLanguage("qwen2", "qwen2_5_vl", _no_projector),
     "qwen3_vl": VisionLanguage("qwen3", "qwen3_vl", _no_projector),
@@ -123,6 +146,7 @@ VISION_LANGUAGE: dict[str, VisionLanguage] = {
 }
 # Types that the nested configs of a family name, and what they are here.
 ALIASES = {
+    "kimi_k25_vision": "moonvit",
     "qwen2_vl_text": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen3_vl_text": "qwen3",
     "qwen3_vl_moe_text": "qwen3_moe",
     "qwen3_vl_vision": "qwen3_vl", "qwen3_vl_moe": "qwen3_vl", "qwen3_vl_moe_vision": "qwen3_vl",
