@@ -6,20 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from solver.catalog.records import (
-    Bytes,
-    Count,
-    Day,
-    Fact,
-    Machine,
-    Offering,
-    Positive,
-    Price,
-    Pricing,
-    Record,
-    Usd,
-    Watts,
-)
+from solver.catalog.fact import Bytes, Count, Day, Fact, Positive, Record, Usd, Watts
+from solver.catalog.records import Machine, Offering, Price, Pricing
 
 
 class Terms(Record):

@@ -1,0 +1,127 @@
+"""The record of a training framework, and how its older generations differ."""
+
+from typing import Any
+
+from pydantic import Field
+
+from solver.catalog.fact import Bytes, Day, Fact, Record, Seconds, Share
+
+
+class Support(Record):
+    """Where a framework runs, and in which precisions."""
+
+    families: list[str]
+    precisions: list[str]
+
+
+class Era(Record):
+    """How an older generation of a framework, or a relative of it, differs from the record."""
+
+    name: str
+    aliases: list[str] = Field(default_factory=list)
+    """Free-text names of published runs, as globs; none: every name of the framework."""
+    until: Day = "9999"
+    """Date of the last runs of this generation."""
+    compiled: bool | None = None
+    """Of runs that state so alone."""
+    recompute: dict[str, str] | None = None
+    gradient_bytes: float | None = None
+    accumulation_bytes: float | None = None
+    attention: dict[str, Share] | None = None
+    matmul: dict[str, Share] | None = None
+    fused: float | None = None
+    cast_bytes: float | None = None
+    layer_launch: Seconds | None = None
+    expert_launch: Seconds | None = None
+    send_pause: Seconds | None = None
+    gradient_overlap: float | None = None
+    tensor_overlap: float | None = None
+    expert_overlap: float | None = None
+    step_overhead: Seconds | None = None
+    interleaved: bool | None = None
+    weight_bytes: float | None = None
+    loss_bytes: float | None = None
+    copy_bytes: float | None = None
+    step_bytes: float | None = None
+    weight_gradient_bytes: float | None = None
+    kept: float | None = None
+    narrow_bytes: float | None = None
+    buffers: Bytes | None = None
+    context: Bytes | None = None
+    fragmentation: float | None = None
+
+    @property
+    def differences(self) -> dict[str, Any]:
+        return self.model_dump(exclude={"name", "aliases", "until", "compiled"}, exclude_none=True)
+
+
+class Framework(Fact):
+    """A training framework: what it runs on, what layouts it accepts, what it holds in memory and costs."""
+
+    name: str
+    aliases: list[str]
+    """Free-text names of published runs, as globs."""
+    supports: list[Support]
+    rules: list[str]
+    """Names of rules.RULES that hold for it."""
+    zero: list[int]
+    """Sharding stages it has."""
+    recompute: dict[str, str]
+    """What it calls none, selective and full -> the name of what is recomputed (physics.recompute.KINDS)."""
+    gradient_bytes: float
+    """Bytes a gradient element is held and reduced in."""
+    weight_bytes: float
+    master_bytes: float
+    """Of the float32 copy that the optimizer updates (0 where the weights are that copy)."""
+    moment_bytes: float
+    """Of the optimizer's moments, for the default optimizer."""
+    gathered_bytes: float
+    """Of the weights as ZeRO gathers them to compute."""
+    vocab_multiple: int = 1
+    """The vocabulary is padded to a multiple of this times tp."""
+    fused: float
+    """Element-wise traffic, over that of one kernel each for norm, residual, rope and activation."""
+    accumulation_bytes: float = 0.0
+    """Moved for each parameter that a rank holds to add a micro-batch's gradient to the sum."""
+    attention: dict[str, Share] = Field(default_factory=dict)
+    """By architecture of the device: rate of its attention kernels over that of the device's record (1)."""
+    matmul: dict[str, Share] = Field(default_factory=dict)
+    """The same of its matmul kernels: libraries older than those of the kernel tables."""
+    cast_bytes: float = 4.0
+    """Moved to cast a 16-bit element to 8 bits, plain and transposed: read 2, write 1 + 1; less if fused."""
+    layer_launch: Seconds
+    """Host time to launch a layer's forward kernels: a floor under its time."""
+    expert_launch: Seconds = 0.0
+    """The same for each expert that a rank holds, on top: its products, permutation and token count."""
+    send_pause: Seconds = 0.0
+    """For which the host holds up a rank at each hand-off between pipeline stages."""
+    gradient_overlap: float
+    """Share of the gradient reduction that may hide behind the backward pass."""
+    tensor_overlap: float
+    """Share of the tensor-parallel communication that may hide behind matmuls."""
+    expert_overlap: float = 0.0
+    """Share of the expert-parallel communication that may hide behind matmuls."""
+    step_overhead: Seconds
+    """Per step: data loading, logging, optimizer launch."""
+    interleaved: bool = False
+    """Of published runs that state no virtual stages: as deep as the layers divide."""
+    loss_bytes: float
+    """Bytes per logit element alive at the loss (bf16 logits, float32 copy, gradient)."""
+    copy_bytes: float = 0.0
+    """Of a parameter in copies beside its gradient, whole on every rank (16-bit gradients beside float32)."""
+    step_bytes: float = 0.0
+    """Of a parameter that a rank updates, in copies that live during the optimizer's step."""
+    weight_gradient_bytes: float = 0.0
+    """Of an element of a weight gradient before it is added or reduced: one layer and the head at a time."""
+    kept: float = 1.0
+    """Activations kept for the backward pass, over those that fused kernels keep."""
+    narrow_bytes: float = 2.0
+    """Bytes that an input of an 8-bit matmul is kept in."""
+    buffers: Bytes = 0.0
+    """Communication buckets that stay allocated."""
+    context: Bytes
+    """Runtime context and communicators on a device, outside the allocator."""
+    fragmentation: float
+    """Share of the dynamic memory that the allocator cannot hand out."""
+    eras: list[Era] = Field(default_factory=list)
+    """Older generations and relatives, the first that matches holds; what is planned is the record itself."""
