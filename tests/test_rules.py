@@ -215,10 +215,10 @@ def test_the_heads_decide_tensor_parallelism(heads: int, kv_heads: int, legal: l
     assert values("tp_divides_heads", case, names, tp=3) == legal
 
 
-def test_an_odd_sequence_is_refused_with_tensor_parallelism() -> None:  # C097, pytorch/torchtitan#1312
-    assert "sequence_parallel_splits_sequence" in broken(
-        rules("torchtitan"), MODEL._replace(sequence=8191), tp=2
-    )
+def test_an_odd_sequence_is_refused_and_the_nearest_told() -> None:  # C097, pytorch/torchtitan#1312
+    case = MODEL._replace(sequence=8191)
+    told = {v.rule: v.message for v in violations(rules("torchtitan"), case, layout(tp=2))}
+    assert told["sequence_parallel_splits_sequence"].endswith("the nearest multiple of 2 is 8192")
 
 
 def test_all_faults_are_told_at_once() -> (

@@ -25,12 +25,20 @@ class Violation(NamedTuple):
 def violations(names: Iterable[str], case: Case, layouts: Layouts) -> list[Violation]:
     """Every rule that a single layout breaks."""
     known = tuple(names)
-    facts = case.facts | layouts.row(0)
+    row = layouts.row(0)
+    facts = case.facts | row | sequences(case.sequence, row["tp"], row["cp"])
     broken = [name for name in known if RULES[name].violated(case, layouts).any()]
     return [
         Violation(name, RULES[name].message.format_map(facts), legal_values(name, known, case, layouts))
         for name in broken
     ]
+
+
+def sequences(tokens: int, tp: int, cp: int) -> dict[str, int]:
+    """What must divide a sequence, and the nearest length that it divides, by the names that messages use."""
+    steps = {"split": tp * cp, "pairs": 2 * cp, "split_pairs": 2 * tp * cp}
+    nearest = {f"nearest_{name}": max(round(tokens / step), 1) * step for name, step in steps.items()}
+    return steps | nearest
 
 
 def legal_values(name: str, names: Iterable[str], case: Case, layouts: Layouts) -> list[int]:

@@ -61,7 +61,8 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
     "sequence_parallel_splits_sequence": Rule(
         ("tp", "cp", "sequence_parallel"),
         lambda c, x: (x.sequence_parallel == 1) & (c.sequence % (x.tp * x.cp) != 0),
-        "tp {tp} x cp {cp} must divide the sequence of {sequence} tokens under sequence parallelism",
+        "tp {tp} x cp {cp} must divide the sequence of {sequence} tokens under sequence parallelism; "
+        "the nearest multiple of {split} is {nearest_split}",
     ),
     "no_sequence_parallel": Rule(
         ("sequence_parallel",),
@@ -74,13 +75,14 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
     "cp_splits_sequence_in_pairs": Rule(
         ("cp",),
         lambda c, x: (x.cp > 1) & (c.sequence % (2 * x.cp) != 0),
-        "cp {cp}: 2 x cp must divide the sequence of {sequence} tokens (each rank takes two chunks)",
+        "cp {cp}: 2 x cp must divide the sequence of {sequence} tokens (two chunks a rank); the nearest "
+        "multiple of {pairs} is {nearest_pairs}",
     ),
     "cp_pairs_split_over_tp": Rule(
         ("cp", "tp", "sequence_parallel"),
         lambda c, x: (x.cp > 1) & (x.sequence_parallel == 1) & (c.sequence % (2 * x.cp * x.tp) != 0),
         "2 x cp {cp} x tp {tp} must divide the sequence of {sequence} tokens: each rank takes two chunks, "
-        "which sequence parallelism splits",
+        "which sequence parallelism splits; the nearest multiple of {split_pairs} is {nearest_split_pairs}",
     ),
     "no_pipeline": Rule(
         ("pp",), lambda c, x: x.pp != 1, "pp {pp}: the framework has no pipeline parallelism here; only 1"
