@@ -24,6 +24,7 @@ class Saved(NamedTuple):
     normed    inputs of norms and other element-wise passes
     outputs   of matmuls that feed attention or a non-linearity
     scores    of unfused attention
+    sums      outputs of row-cut matmuls, beyond the rank's own part: before their sum over tp they are whole
     """
 
     inputs: Number
@@ -32,6 +33,7 @@ class Saved(NamedTuple):
     normed: Number
     outputs: Number
     scores: Number
+    sums: Number
 
 
 class LayerActivations(NamedTuple):
@@ -64,7 +66,8 @@ def saved_by_block(block: Block, cut: Layouts, work: Workload) -> Saved:
     normed = sum((saved_by_pointwise(item, cut) for item in block.pointwise), np.zeros(1))
     heads = sum(a.heads for a in (block.attention, block.cross_attention) if a is not None)
     scores = 0.0 if work.flash else SCORES * heads / cut.tp * work.sequence
-    return Saved(inputs, routed, context, normed, outputs, scores)
+    whole = sum(m.outer for m in block.matmuls if m.shard is Shard.ROW and not m.routed)
+    return Saved(inputs, routed, context, normed, outputs, scores, whole * (1 - 1 / cut.tp))
 
 
 def matmul_inputs(block: Block, cut: Layouts, work: Workload) -> tuple[Number, Number, Number]:
@@ -111,11 +114,12 @@ def block_activations(setting: Setting, block: Block, cut: Layouts) -> tuple[Flo
     scores = element * saved.scores
     share = {
         name: np.array([getattr(kind, name) for kind in setting.kinds])[cut.recompute]
-        for name in ("inputs", "outputs", "scores")
+        for name in ("inputs", "outputs", "scores", "sums")
     }
     entry = element * block.hidden / along(cut) * (share["inputs"] < 1)
     kept = share["inputs"] * inputs + share["outputs"] * outputs + share["scores"] * scores + entry
     again = inputs + outputs + scores + entry - kept
+    kept = kept + share["sums"] * element * saved.sums
     rows = tokens(cut, work.sequence)
     none = np.zeros(len(cut))
     return rows * kept + none, rows * (again + element * passing(block, saved, cut)) + none

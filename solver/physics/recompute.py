@@ -14,6 +14,7 @@ class Recompute(NamedTuple):
     inputs                           share of the matmul inputs and norm inputs kept
     outputs                          share of the matmul outputs kept
     scores                           share of unfused attention's score matrices kept
+    sums                             share of the row-cut matmuls' outputs kept whole, before tp sums them
     """
 
     matmul: float
@@ -23,6 +24,7 @@ class Recompute(NamedTuple):
     inputs: float
     outputs: float
     scores: float
+    sums: float = 0.0
 
 
 KINDS = {  # by the names that frameworks' records use
@@ -32,7 +34,8 @@ KINDS = {  # by the names that frameworks' records use
     # Scores and context run again (Korthikanti et al. 2022, arXiv 2205.05198, sec. 5).
     "core_attention": Recompute(0, 1, 0, 0, 1, 1, 0),
     # Every second matmul's output is kept, attention's too; the rest runs again (torchtitan repository).
-    "every_second_matmul": Recompute(0.5, 0, 1, 0.5, 0.3, 0.5, 0),
+    # Of the two row-cut matmuls of a layer the second is kept.
+    "every_second_matmul": Recompute(0.5, 0, 1, 0.5, 0.3, 0.5, 0, 0.5),
     # Outputs of matmuls are kept, what lies between them runs again (MaxText, remat_policy minimal).
     "between_matmuls": Recompute(0, 1, 1, 0, 0.3, 1, 0),
 }
