@@ -86,7 +86,7 @@ def name_faults(given: Mapping[str, Any]) -> list[Fault]:
     for index, item in enumerate(hardware if isinstance(hardware, list) else []):
         name = item.get("machine") if isinstance(item, Mapping) else None
         if isinstance(name, str) and name not in catalog.machines:
-            sentence = f'"{name}" is no machine of the catalog{_nearest(name, catalog.machines)}'
+            sentence = f'"{name}" is no machine of the catalog{nearest(name, catalog.machines)}'
             faults.append(Fault(f"hardware[{index}].machine", sentence))
     return faults
 
@@ -195,7 +195,7 @@ def _canonical(name: str, catalog: Catalog) -> str:
 def _model_faults(name: str, catalog: Catalog) -> list[Fault]:
     if _canonical(name, catalog) in catalog.models:
         return []
-    return [Fault("model", f'"{name}" is no model of the catalog{_nearest(name, catalog.models)}')]
+    return [Fault("model", f'"{name}" is no model of the catalog{nearest(name, catalog.models)}')]
 
 
 def _read_config(path: Path) -> Mapping[str, Any]:
@@ -247,7 +247,7 @@ def _unmatched(catalog: Catalog, lists: Mapping[str, Iterable[str]]) -> Iterable
         kind = field.removeprefix("exclude_")
         for position, glob in enumerate(globs):
             if not matches(catalog, kind, glob):
-                sentence = f'"{glob}" matches none of the {kind}{_nearest(glob, known_ids(catalog, kind))}'
+                sentence = f'"{glob}" matches none of the {kind}{nearest(glob, known_ids(catalog, kind))}'
                 yield Fault(f"limits.{field}[{position}]", sentence)
 
 
@@ -275,6 +275,6 @@ def _offers(catalog: Catalog, allowed: Mapping[str, set[str]], offering: Offerin
     )
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name.strip("*"), list(known), n=1, cutoff=0.3)
     return f'; the nearest is "{close[0]}"' if close else ""

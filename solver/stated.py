@@ -1,0 +1,201 @@
+"""A run as stated: names become records, what is left out of the layout takes a default that is told."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from pydantic import ValidationError
+
+from solver.catalog import Catalog, load
+from solver.catalog.build import sentence as told_of
+from solver.catalog.fact import Fact
+from solver.catalog.framework import Framework
+from solver.catalog.records import Link, Machine
+from solver.errors import Fault, InputError
+from solver.estimate import Job, Pool, supports
+from solver.layout import RECOMPUTE, Layouts, Stages
+from solver.problem import Run
+from solver.question import nearest, resolve_model
+
+AnyFact = TypeVar("AnyFact", bound=Fact)
+ZERO_NAMES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3}
+DEGREES = ("tp", "cp", "pp", "vpp", "ep", "etp", "micro_batch")  # 1 where they are not stated
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A run with its names resolved and its layout completed."""
+
+    catalog: Catalog
+    job: Job
+    pool: Pool
+    devices: int
+    layouts: Layouts
+    stages: Stages | None
+    dealt: str | list[int]
+    """As the run states the stages."""
+    assumptions: tuple[str, ...]
+
+
+def state(run: Run) -> Stated:
+    """Names to records, and the layout completed by stated defaults. Raises InputError with every fault."""
+    catalog = load(run.catalog)
+    faults: list[Fault] = []
+    model = resolve_model(run.model, catalog, run.training, faults)
+    machine = _record(run.hardware.machine, ("machine", Machine, catalog.machines), faults)
+    fabric = _fabric(run, catalog, machine, faults)
+    framework = catalog.frameworks.get(run.framework)
+    if framework is None:
+        known = f"; there are {', '.join(catalog.frameworks)}"
+        faults.append(Fault("framework", f'"{run.framework}" is no framework of the catalog{known}'))
+    _unmodelled(run, faults)
+    if machine and framework:
+        _check(run, catalog, (machine, framework), faults)
+    if faults or model is None or machine is None or framework is None:
+        raise InputError(run.source, faults)
+    architecture, notes = model
+    training = run.training
+    job = Job(
+        architecture=architecture,
+        sequence=training.sequence_length,
+        global_batch=training.global_batch,
+        steps=run.training.steps or 1,
+        gradient_dtype=training.gradient_dtype,
+        operations=catalog.operations["operations"],
+        flash=run.software.attention != "unfused",
+    )
+    pool = Pool.of(catalog, machine, fabric, (framework, run.precision))
+    layouts, taken = complete(run, job, pool, faults)
+    stages = _stages(run, job, layouts, faults)
+    if faults:
+        raise InputError(run.source, faults)
+    dealt = "even" if stages is None else [int(n) for n in run.layout.stages or ()]
+    return Stated(catalog, job, pool, run.hardware.devices, layouts, stages, dealt, (*notes, *taken))
+
+
+def _record(
+    given: Any, what: tuple[str, type[AnyFact], Mapping[str, AnyFact]], faults: list[Fault]
+) -> AnyFact | None:
+    """A record by id, or of the fields written inline."""
+    kind, record, known = what
+    if isinstance(given, str):
+        if given not in known:
+            sentence = f'"{given}" is no {kind} of the catalog{nearest(given, known)}'
+            faults.append(Fault(f"hardware.{kind}", sentence))
+        return known.get(given)
+    try:
+        return record.model_validate({"id": "inline", "source": ["user"], "date": "2026-01-01"} | given)
+    except ValidationError as error:
+        for e in error.errors(include_url=False):
+            path = ".".join(str(part) for part in e["loc"])
+            faults.append(Fault(f"hardware.{kind}.{path}", told_of(e)))
+    return None
+
+
+def _fabric(run: Run, catalog: Catalog, machine: Machine | None, faults: list[Fault]) -> Link | None:
+    given = run.hardware.fabric
+    if isinstance(given, dict):
+        defaults = {"scope": "inter-node", "technology": "inline", "name": "inline"}
+        return _record(defaults | given, ("fabric", Link, {}), faults)
+    name = given or (machine.default_fabric if machine else None)
+    if name is None:
+        return None
+    link = catalog.fabric(name)
+    if link is None or link.scope != "inter-node":
+        fabrics = [name for name, known in catalog.fabrics.items() if known.scope == "inter-node"]
+        sentence = f'"{name}" is no fabric of the catalog{nearest(name, fabrics)}'
+        faults.append(Fault("hardware.fabric", sentence))
+    return link
+
+
+def _check(run: Run, catalog: Catalog, parts: tuple[Machine, Framework], faults: list[Fault]) -> None:
+    """What no layout can mend: device, framework and precision must go together, devices come in blocks."""
+    machine, framework = parts
+    device = catalog.devices.get(machine.device)
+    if device is None:
+        faults.append(Fault("hardware.machine.device", f'"{machine.device}" is no device of the catalog'))
+    elif not supports(framework, device, run.precision):
+        can = sorted(p for p in device.peak if supports(framework, device, p))
+        told = f"; it trains there in {', '.join(can)}" if can else ""
+        sentence = f"{framework.id} does not train in {run.precision} on {device.id}{told}"
+        faults.append(Fault("training.precision", sentence))
+    devices, block = run.hardware.devices, machine.block
+    if devices % block:
+        whole = -(-devices // block) * block
+        taken = f"the {block} devices that {machine.id} is taken in"
+        sentence = f"{devices} is no multiple of {taken}; write e.g. {whole}"
+        faults.append(Fault("hardware.devices", sentence))
+
+
+def complete(run: Run, job: Job, pool: Pool, faults: list[Fault]) -> tuple[Layouts, list[str]]:
+    """The stated layout, gaps filled: dp from the ranks, grad_accum from the batch, the rest by framework."""
+    given = run.layout
+    stated = {name: getattr(given, name) for name in DEGREES if getattr(given, name) is not None}
+    one = dict.fromkeys(DEGREES, 1) | stated
+    ranks = run.hardware.devices * pool.device.ranks
+    taken = {"dp": given.dp or max(ranks // (one["tp"] * one["cp"] * one["pp"]), 1)}
+    rounds = max(job.global_batch // (taken["dp"] * one["micro_batch"]), 1)
+    serial = "no_sequence_parallel" in pool.framework.rules
+    parallel = given.sequence_parallel
+    taken |= {
+        "grad_accum": given.grad_accum or rounds,
+        "zero": _zero(given.zero, pool.framework, taken["dp"] * one["cp"], faults),
+        "shard": given.shard if isinstance(given.shard, int) else 0,
+        "recompute": _recompute(given.recompute, pool.framework, faults),
+        "sequence_parallel": int(one["tp"] > 1 and not serial if parallel is None else parallel),
+    }
+    edp = taken["dp"] * one["tp"] * one["cp"] // max(one["ep"] * one["etp"], 1)
+    if given.edp not in (None, edp):
+        faults.append(
+            Fault("layout.edp", f"{given.edp} does not follow from the others; write {edp}, or nothing")
+        )
+    filled = [name for name in (*DEGREES, *taken) if getattr(given, name) is None]
+    values = one | taken | {"recompute": RECOMPUTE[taken["recompute"]]}
+    told = f"layout: not stated, so taken: {', '.join(f'{name} {values[name]}' for name in filled)}"
+    return Layouts.of({name: [value] for name, value in (one | taken).items()}), [told] if filled else []
+
+
+def _unmodelled(run: Run, faults: list[Fault]) -> None:
+    """What a run may state and no estimate takes in is refused, not passed over."""
+    given = run.layout
+    if given.offload not in (None, "none"):
+        faults.append(Fault("layout.offload", f'"{given.offload}" is not modelled; write none'))
+    if given.schedule not in (None, "none", "1f1b", "interleaved-1f1b", "interleaved"):
+        sentence = f'"{given.schedule}" is not modelled; write 1f1b, or interleaved-1f1b with vpp above 1'
+        faults.append(Fault("layout.schedule", sentence))
+
+
+def _zero(given: int | str | None, framework: Framework, replicas: int, faults: list[Fault]) -> int:
+    """The stage by number or name; left out, the least that shards, and 0 for one replica."""
+    if given is None:
+        sharding = [stage for stage in framework.zero if stage > 0]
+        return min(sharding, default=0) if replicas > 1 else 0
+    if isinstance(given, int):
+        return given
+    if given not in ZERO_NAMES:
+        sentence = f'"{given}" is no stage; write 0 to 3, or {", ".join(ZERO_NAMES)}'
+        faults.append(Fault("layout.zero", sentence))
+    return ZERO_NAMES.get(given, 0)
+
+
+def _recompute(given: str | None, framework: Framework, faults: list[Fault]) -> int:
+    """The index of a user's word, or of the framework's name for it."""
+    words = {word: word for word in framework.recompute}
+    names = {own: word for word, own in framework.recompute.items()} | words
+    if given is not None and given not in names:
+        sentence = f'"{given}" is none of those of {framework.id}: {", ".join(sorted(names))}'
+        faults.append(Fault("layout.recompute", sentence))
+    return RECOMPUTE.index(names.get(given or "none", "none"))
+
+
+def _stages(run: Run, job: Job, layouts: Layouts, faults: list[Fault]) -> Stages | None:
+    """The layers of the fullest, the first and the last stage, where they are dealt by hand."""
+    given = run.layout.stages
+    if given is None or given == "even":
+        return None
+    layers, pp = job.architecture.layers, int(layouts.pp[0])
+    if sum(given) != layers or len(given) != pp:
+        sentence = f"{len(given)} stages of {sum(given)} layers; write {pp} numbers that add up to {layers}"
+        faults.append(Fault("layout.stages", sentence))
+    return Stages(np.array([max(given)]), np.array([given[0]]), np.array([given[-1]]))
