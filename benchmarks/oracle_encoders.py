@@ -104,6 +104,15 @@ def _qwen(text: Values, vision: Values) -> Callable[[Random], Values]:
     return drawn
 
 
+def _paligemma(random: Random) -> Values:
+    text, vision = (
+        {"model_type": "gemma", "head_dim": 8},
+        {"model_type": "siglip_vision_model", "vision_use_head": False},
+    )
+    values = _vision_language(text, vision)(random)
+    return values | {"projection_dim": values["text_config"]["hidden_size"]}
+
+
 def _kimi(random: Random) -> Values:
     flag, tower = _tied(random), _sizes(random, vocab=False) | {"patch_size": 8, "pos_emb_height": 4}
     latent = {
@@ -135,6 +144,7 @@ ENCODERS: dict[str, tuple[str, Callable[[Random], Values], int]] = {
     "bart": ("BartForConditionalGeneration", _bart, 200),
     "bert": ("BertForMaskedLM", _bert, 200),
     "roberta": ("RobertaForMaskedLM", _bert, 200),
+    "xlm-roberta": ("XLMRobertaForMaskedLM", _bert, 20),
     "modernbert": ("ModernBertForMaskedLM", _modernbert, 200),
     "vit": ("ViTForImageClassification", _vit, 200),
     "clip": ("CLIPModel", _clip, 20),
@@ -145,6 +155,7 @@ ENCODERS: dict[str, tuple[str, Callable[[Random], Values], int]] = {
     "gemma3": ("Gemma3ForConditionalGeneration", _vision_language(
         {"head_dim": 8}, {"vision_use_head": False},
     ), 20),
+    "paligemma": ("PaliGemmaForConditionalGeneration", _paligemma, 10),
     "mistral3": ("Mistral3ForConditionalGeneration", _vision_language(
         {"model_type": "mistral", "head_dim": 8}, {"model_type": "pixtral"},
     ), 20),
@@ -162,6 +173,9 @@ ENCODERS: dict[str, tuple[str, Callable[[Random], Values], int]] = {
     "qwen2_5_vl": ("Qwen2_5_VLForConditionalGeneration", _qwen({}, {}), 20),
     "qwen3_vl": ("Qwen3VLForConditionalGeneration", _qwen({"head_dim": 8}, _DEEP), 20),
     "qwen3_vl_moe": ("Qwen3VLMoeForConditionalGeneration", _qwen(_MOE, _DEEP), 20),
+    "qwen3_5_moe": ("Qwen3_5MoeForConditionalGeneration", _qwen(
+        _MOE | {"shared_expert_intermediate_size": 24}, {"num_position_embeddings": 16},
+    ), 10),
     "qwen3_5": ("Qwen3_5ForConditionalGeneration", _qwen({"head_dim": 8}, {"num_position_embeddings": 16}),
         20),
 }  # fmt: skip

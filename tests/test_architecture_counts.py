@@ -20,6 +20,7 @@ CONTRADICTORY = {
     "deepseek_v2": "num_experts_per_tok: is missing",
     "glm4_moe": "num_attention_heads: 96 does not divide hidden_size 4096",
     "internvl": "tie_word_embeddings: True contradicts text_config.tie_word_embeddings False",
+    "kimi_k25": "tie_word_embeddings: True contradicts text_config.tie_word_embeddings False",
     "mistral3": "tie_word_embeddings: True contradicts text_config.tie_word_embeddings False",
     "qwen3_vl_moe": "tie_word_embeddings: False contradicts text_config.tie_word_embeddings True",
 }
@@ -94,6 +95,26 @@ def test_an_unknown_type_can_be_counted_as_a_known_one_when_asked() -> None:
     model = from_hf(config, Options(assume="llama"))
     assert model.total_parameters == 8_030_261_248
     assert "counted as llama, as asked for" in model.notes
+
+
+def test_sizes_that_a_published_file_leaves_out_are_those_of_the_class_and_told() -> None:
+    # gemma-3-4b-it: its text_config names no heads and no vocabulary; 4,300,079,472 parameters on its card.
+    vision = {
+        "hidden_size": 1152, "image_size": 896, "intermediate_size": 4304, "num_attention_heads": 16,
+        "num_hidden_layers": 27, "patch_size": 14, "vision_use_head": False,
+        "model_type": "siglip_vision_model",
+    }  # fmt: skip
+    text: dict[str, Any] = {
+        "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "sliding_window": 1024,
+    }  # fmt: skip
+    config = {
+        "model_type": "gemma3",
+        "text_config": text | {"model_type": "gemma3_text"},
+        "vision_config": vision,
+    }
+    model = from_hf(config)
+    assert model.total_parameters == 4_300_079_472
+    assert "text_config leaves out vocab_size: 262208, as in its class" in model.notes
 
 
 def test_layers_used_twice_count_once_and_compute_twice() -> None:

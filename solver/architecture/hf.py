@@ -7,7 +7,7 @@ from typing import NamedTuple
 from solver.architecture.blocks import Architecture, Block, Matmul, Shard
 from solver.architecture.config import ArchitectureError, Config
 from solver.architecture.families import FAMILIES
-from solver.architecture.families.multimodal import VISION_LANGUAGE, text_config, with_tower
+from solver.architecture.families.multimodal import VISION_LANGUAGE, left_out, text_config, with_tower
 from solver.architecture.parts import join, norm
 
 # Formats that models are trained or published in natively; the count is that of the matrices before packing.
@@ -33,19 +33,24 @@ def from_hf(values: Mapping[str, object], options: Options = Options()) -> Archi
     _refuse_no_model(config)
     if options.assume:
         config = config.with_values(model_type=options.assume)
+    notes: list[str] = []
     record = VISION_LANGUAGE.get(config.text("model_type"))
     if record is None:
         architecture = _counted(config)
     else:
         config_of_text = text_config(config, record)
         architecture = _counted(config_of_text)
+        notes += [
+            f"text_config leaves out {key}: {size}, as in its class" for key, size in left_out(config, record)
+        ]
         if not options.text_only:
             architecture = with_tower(architecture, config, record)
         config = config_of_text
     if options.prediction_layers:
         architecture = _with_prediction_layers(architecture, config)
-    assumed = (f"counted as {options.assume}, as asked for",) if options.assume else ()
-    return replace(architecture, notes=architecture.notes + _format_note(Config(values)) + assumed)
+    if options.assume:
+        notes.append(f"counted as {options.assume}, as asked for")
+    return replace(architecture, notes=(*architecture.notes, *_format_note(Config(values)), *notes))
 
 
 def known_families() -> list[str]:

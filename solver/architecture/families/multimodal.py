@@ -16,13 +16,15 @@ Projector = Callable[[Config, int, int], tuple[tuple[Matmul, ...], int]]
 class VisionLanguage:
     """A family: the types of its parts where the nested configs name none, and the projector between them.
 
-    tied  the default of the outer config, where it differs from that of the text
+    tied        the default of the outer config, where it differs from that of the text
+    text_sizes  of the text's config class: published files leave out what equals them
     """
 
     text: str
     vision: str
     projector: Projector
     tied: bool | None = None
+    text_sizes: tuple[tuple[str, int], ...] = ()
 
 
 def _matmul(name: str, inner: int, outer: int, *, bias: bool) -> Matmul:
@@ -129,9 +131,14 @@ TOWERS_HERE: dict[str, Callable[[Config], Tower]] = TOWERS | {
     "qwen3_vl": lambda config: qwen_tower(config, generation=3),
 }
 
+_LLAMA_SIZES = (
+    ("hidden_size", 4096), ("intermediate_size", 11008), ("num_hidden_layers", 32),
+    ("num_attention_heads", 32),
+)  # fmt: skip
+_GEMMA3_SIZES = (("num_attention_heads", 8), ("num_key_value_heads", 4), ("vocab_size", 262208))
 VISION_LANGUAGE: dict[str, VisionLanguage] = {
-    "llava": VisionLanguage("llama", "clip_vision_model", _two_layers, tied=False),
-    "gemma3": VisionLanguage("gemma3_text", "siglip_vision_model", _normed_matmul),
+    "llava": VisionLanguage("llama", "clip_vision_model", _two_layers, tied=False, text_sizes=_LLAMA_SIZES),
+    "gemma3": VisionLanguage("gemma3_text", "siglip_vision_model", _normed_matmul, text_sizes=_GEMMA3_SIZES),
     "paligemma": VisionLanguage("gemma", "siglip_vision_model", _matmul_to_text),
     "mistral3": VisionLanguage("mistral", "pixtral", _merged),
     "internvl": VisionLanguage("qwen2", "internvl_vision", _shuffled),
@@ -168,7 +175,19 @@ def text_config(config: Config, record: VisionLanguage) -> Config:
             f"{tied[config.where]} contradicts {inner.at('tie_word_embeddings')} {tied[inner.where]}",
         )
     flag = next((value for value in tied.values() if value is not None), record.tied)
-    return inner.with_values(model_type=ALIASES.get(kind, kind) or record.text, tie_word_embeddings=flag)
+    of_class = dict(left_out(config, record))
+    return inner.with_values(
+        **of_class, model_type=ALIASES.get(kind, kind) or record.text, tie_word_embeddings=flag
+    )
+
+
+def left_out(config: Config, record: VisionLanguage) -> list[tuple[str, int]]:
+    """Sizes of the text's class that stand for keys which the file leaves out."""
+    if not config.has("text_config"):
+        return []
+    inner = config.child("text_config")
+    named = inner.text("model_type", record.text) == record.text
+    return [(key, size) for key, size in record.text_sizes if named and not inner.has(key)]
 
 
 def with_tower(text: Architecture, config: Config, record: VisionLanguage) -> Architecture:
