@@ -119,7 +119,6 @@ class Block:
     """One layer kind: mixer (attention or scan) and feed-forward.
 
     vectors: parameters that are no matrices (norms, A, D, conv kernels), replicated over tensor parallel.
-    active_vectors of them meet a token (differs only where experts carry vectors).
     """
 
     name: str
