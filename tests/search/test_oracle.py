@@ -70,15 +70,11 @@ def pinned(framework: str, layout: dict[str, Any]) -> Answer:
     return solver.solve(file, top=1)
 
 
-@pytest.mark.xfail(strict=True, reason="limits.layout.sequence_parallel is read and then ignored")
 def test_sequence_parallel_can_be_pinned() -> None:
     answer = pinned("megatron-core", {"tp": 2, "sequence_parallel": False})
     assert [plan.layout.sequence_parallel for plan in answer.plans] == [False]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a word of recompute that the framework lacks is planned, as if it were none"
-)
 def test_a_framework_is_never_asked_for_a_recompute_that_it_lacks() -> None:
     assert pinned("deepspeed", {"recompute": "selective"}).status == "infeasible"
 
