@@ -83,8 +83,8 @@ class Pool:
 
     @cached_property
     def rank(self) -> Rank:
-        architecture, framework = self.device.architecture, self.framework
-        attention, matmul = framework.attention.get(architecture, 1.0), framework.matmul.get(architecture, 1.0)
+        kind, framework = self.device.architecture, self.framework
+        attention, matmul = framework.attention.get(kind, 1.0), framework.matmul.get(kind, 1.0)
         return Rank.of(self.device, self.precision, attention, matmul)
 
     @property

@@ -34,6 +34,7 @@ class Era(Record):
     layer_launch: Seconds | None = None
     expert_launch: Seconds | None = None
     send_pause: Seconds | None = None
+    scattered: bool | None = None
     gradient_overlap: float | None = None
     tensor_overlap: float | None = None
     expert_overlap: float | None = None
@@ -95,6 +96,8 @@ class Framework(Fact):
     """The same for each expert that a rank holds, on top: its products, permutation and token count."""
     send_pause: Seconds = 0.0
     """For which the host holds up a rank at each hand-off between pipeline stages."""
+    scattered: bool = True
+    """Tensor ranks send a part each of what they hand to the next stage; else each sends all of it."""
     gradient_overlap: float
     """Share of the gradient reduction that may hide behind the backward pass."""
     tensor_overlap: float

@@ -65,9 +65,7 @@ def layer_time(layer: Layer, cut: Layouts, setting: Setting, communication_s: Nu
 class LayerCost:
     """What a layer, and the tables, cost one micro-batch on a rank; exposed seconds, each (K,).
 
-    hidden_bytes: the hidden state of a micro-batch, as a rank passes it to the next stage [B]: its tp-th
-    part, also without sequence parallelism (Narayanan et al. 2021, arXiv 2104.04473, sec. 4.1: scatter and
-    gather).
+    hidden_bytes: the hidden state of a micro-batch, whole [B].
     """
 
     compute: LayerTime
@@ -100,12 +98,12 @@ def layer_cost(setting: Setting, rank: Rank, network: Network, cut: Layouts) -> 
     call = Call(setting, network, cut, hidden)
     exposed = (tensor_s(call, matmul_s), context_s(call, passes, rank.width), expert_s(call, matmul_s))
     compute = layer_time(passes, cut, setting, sum(exposed))
-    arrays = (*exposed, embedding, loss, hidden / cut.tp)
+    arrays = (*exposed, embedding, loss, hidden)
     return LayerCost(compute, *(array + np.zeros(len(cut)) for array in arrays))
 
 
 def accumulating(layer: Layer, setting: Setting, rank: Rank, cut: Layouts) -> Layer:
-    """The passes with the gradients of a micro-batch added to their sum: memory traffic of every weight held."""
+    """The passes with the gradients of a micro-batch added to their sum: traffic of each weight held. (K,)"""
     held = held_by_layer(setting.architecture, cut)
     moved = (held.dense + held.expert) * setting.framework.accumulation_bytes
     backward = layer.backward

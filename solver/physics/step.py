@@ -61,8 +61,7 @@ class Step:
     @property
     def waiting(self) -> Floats:
         """Stages that a rank waits for in a step. (N,)"""
-        others: Floats = self.layouts.pp - 1.0
-        return others / self.layouts.vpp
+        return np.asarray((self.layouts.pp - 1.0) / self.layouts.vpp, np.float64)
 
     @cached_property
     def ends_s(self) -> Floats:
@@ -71,11 +70,12 @@ class Step:
         first = layer.embedding - (stages.most - stages.first) * layer.total
         last = layer.loss - (stages.most - stages.last) * layer.total
         apart = np.maximum(np.maximum(first, last), 0)
-        return self.layouts.grad_accum * np.where(self.layouts.pp == 1, layer.embedding + layer.loss, apart)
+        once = np.where(self.layouts.pp == 1, layer.embedding + layer.loss, apart)
+        return np.asarray(self.layouts.grad_accum * once, np.float64)
 
     @property
     def floor_s(self) -> Floats:
-        """A lower bound of the step: its layers and tables without the communication between replicas. (N,)"""
+        """A lower bound of the step: layers and tables without communication between replicas. (N,)"""
         return self.steady_s + self.ends_s
 
     @cached_property
@@ -135,16 +135,17 @@ class Step:
     def send_s(self) -> Floats:
         """Hidden states between stages of a step: for each micro-batch forward and back. [s], (N,)
 
-        A rank sends its tp-th part, which the stage gathers again where no sequence parallelism keeps it cut.
-        Interleaving sends vpp times as often, half of it behind other chunks.
+        Where a framework scatters, a rank sends its tp-th part, and the stage gathers it again unless
+        sequence parallelism keeps it cut. Interleaving sends vpp times as often, half of it behind other
+        chunks.
         """
-        layouts = self.layouts
-        once = com.send_s(self.layer.hidden_bytes, layouts.tp * layouts.cp * layouts.dp, self.network)
+        layouts, framework = self.layouts, self.setting.framework
+        whole, parallel = self.layer.hidden_bytes, layouts.sequence_parallel == 1
+        parts = layouts.tp if framework.scattered else np.where(parallel, layouts.tp, 1)
         group = com.span(layouts.tp, np.ones(1, np.int64), self.network)
-        gathered = com.gather_s(self.layer.hidden_bytes * layouts.tp, group, self.network)
-        once = (
-            once + np.where(layouts.sequence_parallel == 1, 0.0, gathered) + self.setting.framework.send_pause
-        )
+        gathered = np.where(parallel, 0.0, framework.scattered * com.gather_s(whole, group, self.network))
+        sent = com.send_s(whole / parts, layouts.tp * layouts.cp * layouts.dp, self.network)
+        once = sent + gathered + framework.send_pause
         times = layouts.grad_accum * np.where(layouts.vpp > 1, layouts.vpp / 2, 1) + layouts.pp - 1
         return np.where(layouts.pp > 1, 2 * times * once, 0.0)
 

@@ -137,7 +137,7 @@ def summary(results: Iterable[Result]) -> Summary:
         rows=len(found),
         step_time_mape_pct=float(np.abs(errors).mean()) if timed else None,
         step_time_median_ape_pct=float(np.median(np.abs(errors))) if timed else None,
-        step_time_bias_pct=float(np.median(errors)) if timed else None,
+        step_time_bias_pct=float(errors.mean()) if timed else None,
         within_10_pct=float(100 * (np.abs(errors) <= 10).mean()) if timed else None,
         memory_mape_pct=float(np.abs(memory).mean()) if len(memory) else None,
     )

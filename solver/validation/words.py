@@ -82,7 +82,7 @@ def known_networks() -> tuple[Known, ...]:
 
 
 class Part(NamedTuple):
-    """A variant of a device that some runs print: what differs, and globs on their notes and on the device."""
+    """A variant of a device that some runs print: globs on notes and device, and what differs."""
 
     notes: str
     device: str
