@@ -149,7 +149,7 @@ class Explorer:
             pool.domain_ranks,
             self.least.get(pool_key(pool), 1),
             self.most_ranks(market),
-            recomputable(pool),
+            recomputable(pool, self.pinned),
             self.job.architecture.total_parameters < SMALL,
             self.pinned,
         )
@@ -264,13 +264,16 @@ class Worth(NamedTuple):
         return admitted
 
 
-def recomputable(pool: Pool) -> tuple[str, ...]:
-    """Words of recompute that can pay. why: with flash attention the core keeps nothing, so redoing it saves
-    none.
+def recomputable(pool: Pool, pins: Pins) -> tuple[str, ...]:
+    """Words of recompute to try: the user's that the framework has, or else those that can pay.
+
+    why: with flash attention the core keeps nothing, so redoing it saves none.
     """
-    return tuple(
-        w for w in RECOMPUTE if pool.framework.recompute.get(w, "core_attention") != "core_attention"
-    )
+    names = pool.framework.recompute
+    stated = dict(pins).get("recompute")
+    if stated is not None:
+        return tuple(RECOMPUTE[index] for index in stated if RECOMPUTE[index] in names)
+    return tuple(word for word in RECOMPUTE if names.get(word, "core_attention") != "core_attention")
 
 
 def reached(group: Ints, times: Floats, most: int) -> Floats:

@@ -139,11 +139,12 @@ def _written(problem: Problem, field: str) -> Any:
 
 
 def _enough(problem: Problem, all_rows: Everything, demand: Demand, at: tuple[int, Plan]) -> Any:
-    """The value of the demand that admits a row and its plan, as the user would write it."""
+    """The value of the demand that admits a row and its plan, as the user writes it; None: leave it out."""
     wrote = _written(problem, demand.field)
     row, plan = at
     if demand.field == "limits.layout":
-        return {name: _widened(values, getattr(plan.layout, name)) for name, values in wrote.items()}
+        needed = plan.layout.model_dump() | {"recompute": _word(all_rows, plan)}
+        return {name: _widened(values, needed[name]) for name, values in wrote.items()}
     if demand.limit is not None:
         value = float(getattr(all_rows.table, demand.limit.quantity)[row])
         return in_users_unit(demand.limit, wrote, value)
@@ -151,10 +152,15 @@ def _enough(problem: Problem, all_rows: Everything, demand: Demand, at: tuple[in
     globs = wrote if isinstance(wrote, list) else [wrote]
     if demand.field.startswith("limits.exclude_"):
         kind = demand.field.removeprefix("limits.exclude_")
-        return [
-            glob for glob in globs if name not in matches(all_rows.explorers[0].question.catalog, kind, glob)
-        ]
-    return [*globs, name] if name else []
+        catalog = all_rows.explorers[0].question.catalog
+        return [glob for glob in globs if name not in matches(catalog, kind, glob)] or None
+    return [*globs, name] if name else None
+
+
+def _word(all_rows: Everything, plan: Plan) -> str:
+    """The file's word for what a plan recomputes."""
+    names = all_rows.explorers[0].question.catalog.frameworks[plan.framework].recompute
+    return next((word for word, own in names.items() if own == plan.layout.recompute), plan.layout.recompute)
 
 
 def _widened(values: Any, needed: Any) -> list[Any]:

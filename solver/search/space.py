@@ -38,7 +38,7 @@ class Frame(NamedTuple):
     domain: int
     least_ranks: int  # with fewer, the deadline cannot be met
     most_ranks: int
-    recompute: tuple[str, ...]
+    recompute: tuple[str, ...]  # words of it that are tried
     small: bool
     pinned: Pins
 
@@ -121,9 +121,18 @@ def _cp(frame: Frame, columns: Columns) -> Columns:
     crossed = _keep(
         crossed, crossed["tp"] * crossed["cp"] <= max(MODEL_PARALLEL_MOST, int(crossed["tp"].max()))
     )
-    serial = "no_sequence_parallel" in frame.rules
-    parallel = np.zeros_like(crossed["tp"]) if serial else np.minimum(crossed["tp"] - 1, 1)
-    return crossed | {"sequence_parallel": parallel}
+    return _sequence_parallel(frame, crossed)
+
+
+def _sequence_parallel(frame: Frame, columns: Columns) -> Columns:
+    """With tensor parallelism, where the framework has it, unless the user says otherwise."""
+    own = [0] if "no_sequence_parallel" in frame.rules else [1]
+    crossed = _cross(columns, "sequence_parallel", frame.values("sequence_parallel", own))
+    alone = crossed["tp"] == 1  # with one rank there is nothing to split: one row is enough
+    first = np.arange(len(alone)) % (len(alone) // max(len(columns["tp"]), 1)) == 0
+    return _keep(
+        crossed | {"sequence_parallel": np.where(alone, 0, crossed["sequence_parallel"])}, ~alone | first
+    )
 
 
 def _ep(frame: Frame, columns: Columns) -> Columns:
@@ -205,11 +214,8 @@ def _shard(frame: Frame, columns: Columns) -> Columns:
 
 
 def _recompute(frame: Frame, columns: Columns) -> Columns:
-    """What the framework names; with flash attention, recomputing only the core saves nothing and is left
-    out.
-    """
-    own = [RECOMPUTE.index(word) for word in frame.recompute]
-    return _cross(columns, "recompute", frame.values("recompute", own))
+    """Those of the frame."""
+    return _cross(columns, "recompute", frame.whole([RECOMPUTE.index(word) for word in frame.recompute]))
 
 
 DIMENSIONS: Mapping[str, Callable[[Frame, Columns], Columns]] = {
