@@ -120,7 +120,7 @@ def is_minimal(file: dict[str, Any], conflict: list[str]) -> None:
 
 def is_smallest(file: dict[str, Any], problem: Problem, changes: list[Relaxation]) -> None:
     """Together the changes help; with a number at 95 % of its step they do not."""
-    overrides = {change.field: change.to or None for change in changes}
+    overrides = {change.field: change.to for change in changes}
     assert solved(file, overrides) == "optimal"
     assert {change.field for change in changes} == {changes[0].field, *changes[0].together_with}
     for change in changes:

@@ -1,0 +1,139 @@
+"""One stated layout: its estimate, or every rule it breaks; what is left out has a default."""
+
+from typing import Any
+
+import pytest
+
+import solver
+from solver.errors import InputError
+from solver.plan import Evaluation
+
+RUN: dict[str, Any] = {
+    "model": "llama-3-8b",
+    "training": {"sequence_length": 8192, "global_batch": "128 sequences", "precision": "bf16"},
+    "hardware": {"machine": "h100-sxm-8", "devices": 64},
+    "framework": "megatron-core",
+    "layout": {"tp": 4, "cp": 1, "pp": 2, "dp": 8, "zero": 1, "micro_batch": 1, "recompute": "none"},
+}
+
+
+def evaluated(**fields: Any) -> Evaluation:
+    """RUN with fields of its parts changed."""
+    parts = {name: RUN[name] | value if isinstance(value, dict) else value for name, value in fields.items()}
+    return solver.evaluate(RUN | parts)
+
+
+def faults(**fields: Any) -> list[str]:
+    with pytest.raises(InputError) as error:
+        evaluated(**fields)
+    return [f"{fault.field}: {fault.message}" for fault in error.value.faults]
+
+
+def test_a_legal_run_is_estimated() -> None:
+    result = evaluated()
+    assert (result.legal, result.fits, result.violations) == (True, True, [])
+    assert result.time is not None
+    assert result.memory is not None
+    assert sum(result.time.parts.values()) == pytest.approx(result.time.step_s, rel=1e-9)
+    assert sum(result.memory.parts.values()) == pytest.approx(result.memory.peak_gib, rel=1e-9)
+    assert 25 < result.time.mfu_pct < 60
+    assert (result.framework, result.machine, result.devices) == ("megatron-core", "h100-sxm-8", 64)
+
+
+def test_what_is_left_out_is_completed() -> None:
+    result = evaluated(layout={"dp": None, "zero": None, "recompute": None, "micro_batch": None})
+    assert result.layout is not None
+    told = result.layout
+    assert (told.dp, told.grad_accum, told.zero, told.micro_batch, told.edp) == (8, 16, 1, 1, 32)
+    assert told.sequence_parallel
+    assert (told, result.time, result.memory) == (
+        evaluated().layout,
+        evaluated().time,
+        evaluated().memory,
+    )
+    assert any("micro_batch 1, dp 8" in text for text in result.assumptions)
+
+
+def test_the_default_fabric_is_that_of_the_machine() -> None:
+    assert evaluated() == evaluated(hardware={"fabric": "ib-ndr-400x8"})
+    slow, usual = evaluated(hardware={"fabric": "eth-100"}).time, evaluated().time
+    assert slow is not None
+    assert usual is not None
+    assert slow.step_s > usual.step_s
+
+
+def test_every_rule_that_is_broken_is_told_with_legal_values() -> None:
+    result = evaluated(layout={"tp": 5, "pp": 3, "dp": 8, "vpp": 2})
+    assert not result.legal
+    assert (result.time, result.memory, result.layout, result.fits) == (None, None, None, None)
+    broken = {violation.rule: violation.legal_values for violation in result.violations}
+    assert {"mesh_fills_devices", "tp_divides_heads"} <= set(broken)
+    assert {1, 2, 4, 8} <= set(broken["tp_divides_heads"])
+    assert 5 not in broken["tp_divides_heads"]
+
+
+def test_a_mesh_that_does_not_fill_the_devices_is_told_the_dp_that_would() -> None:
+    result = evaluated(layout={"dp": 4, "grad_accum": 32})
+    assert [(v.rule, v.legal_values) for v in result.violations] == [("mesh_fills_devices", [8])]
+
+
+def test_the_batch_is_never_altered() -> None:
+    result = evaluated(layout={"micro_batch": 3})
+    assert "batch_is_kept" in {violation.rule for violation in result.violations}
+
+
+def test_what_does_not_fit_is_estimated_all_the_same() -> None:
+    result = evaluated(model="llama-3-70b", layout={"tp": 1, "pp": 1, "dp": 64})
+    assert (result.legal, result.fits) == (True, False)
+    assert result.memory is not None
+    assert result.memory.peak_gib > result.memory.usable_gib
+    assert result.time is not None
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"framework": "megatron"}, 'framework: "megatron" is no framework of the catalog'),
+        ({"hardware": {"machine": "h100-9"}}, 'hardware.machine: "h100-9" is no machine of the catalog'),
+        ({"hardware": {"fabric": "nvlink4"}}, 'hardware.fabric: "nvlink4" is no fabric of the catalog'),
+        (
+            {"hardware": {"devices": 60}},
+            "hardware.devices: 60 is no multiple of the 8 devices that h100-sxm-8",
+        ),
+        ({"training": {"precision": "int8"}}, "training.precision: megatron-core does not train in int8"),
+        ({"layout": {"recompute": "some"}}, 'layout.recompute: "some" is none of those of megatron-core'),
+        ({"layout": {"zero": "zero9"}}, 'layout.zero: "zero9" is no stage'),
+        ({"model": "llama-9"}, 'model: "llama-9" is no model of the catalog'),
+        ({"hardware": {"machine": {"device": "h100-sxm"}}}, "hardware.machine"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_bad_input(fields: dict[str, Any], told: str) -> None:
+    assert faults(**fields)[0].startswith(told)
+
+
+def test_a_machine_and_a_fabric_may_be_written_inline() -> None:
+    machine = {
+        "device": "h100-sxm", "devices": 8, "scale_up": "nvlink4", "power": "10 kW",
+        "default_fabric": "ib-ndr-400x8",
+    }  # fmt: skip
+    fabric = {"bandwidth": "400 GB/s", "nics": 8, "efficiency": 0.9, "latency": "5 us"}
+    inline = evaluated(hardware={"machine": machine, "fabric": fabric})
+    assert inline.legal
+    assert inline.machine == "inline"
+
+
+def test_stages_may_be_dealt_by_hand() -> None:
+    even = evaluated(layout={"stages": "even"})
+    same = evaluated(layout={"stages": [16, 16]})
+    skewed = evaluated(layout={"stages": [20, 12]})
+    assert even.time is not None
+    assert same.time is not None
+    assert skewed.time is not None
+    assert same.time.step_s == even.time.step_s
+    assert skewed.time.step_s > even.time.step_s
+
+
+@pytest.mark.parametrize("stages", [[10, 10], [16, 16, 16], [32]])
+def test_stages_that_do_not_hold_the_layers_are_refused(stages: list[int]) -> None:
+    (fault,) = faults(layout={"stages": stages})
+    assert fault.endswith("write 2 numbers that add up to 32")
