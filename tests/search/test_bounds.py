@@ -74,7 +74,7 @@ def test_every_floor_of_a_step_is_below_the_step(file: dict[str, Any]) -> None:
         assert whole[number] > 0
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(large())
 def test_the_parts_of_a_step_are_not_negative_and_sum_to_it(file: dict[str, Any]) -> None:
     explorer, _ = explorer_and_goal(file)
@@ -101,7 +101,7 @@ def feasible(explorer: Explorer, table: Candidates, goal: Goal) -> list[tuple[ob
     ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(st.data())
 def test_with_and_without_bounds_the_same_plans_are_found(data: st.DataObject) -> None:
     file = data.draw(problems())
@@ -126,7 +126,7 @@ def test_on_the_whole_catalog_too_the_same_plans_are_found(objective: str) -> No
     assert explorer.counters.pools > 0  # some were excluded whole
 
 
-@settings(max_examples=6)
+@settings(max_examples=5)
 @given(problems(pinned=False))
 def test_no_plan_of_a_market_beats_its_floor(file: dict[str, Any]) -> None:
     problem = solver.load(file)
