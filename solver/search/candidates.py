@@ -7,18 +7,22 @@ of what they can cost, and left out once the bound exceeds what has been found.
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from solver.catalog.records import Offering
 from solver.estimate import Job, Pool, Space, case_of, rules_of, run_of, setting_of
-from solver.layout import RECOMPUTE, Bools, Ints, numbered
+from solver.layout import RECOMPUTE, Ints, numbered
 from solver.physics.hardware import Floats
 from solver.physics.layer import LayerCost
 from solver.pricing import HOUR_S, cost_parts, energy_wh
 from solver.question import Question
 from solver.search.space import SMALL, Frame, Pins, layouts_of
+from solver.search.worth import Worth
+
+if TYPE_CHECKING:
+    from solver.search.bench import Bench
 
 ROUNDING = 1e-12  # what float64 sums in another order may differ by, relative
 TRIES = 4  # layouts of each count that are timed first
@@ -114,6 +118,8 @@ class Explorer:
     """By pool_key: ranks without which no limit on time can be kept."""
     unexplored: float = np.inf
     """The least lower bound of the objective among markets that no time was left for."""
+    bench: "Bench | None" = None
+    """What other questions of the same job have looked at; None: this one stands alone."""
 
     @property
     def job(self) -> Job:
@@ -130,6 +136,12 @@ class Explorer:
             for members in classes.values()
             for pool in self.question.pools(self.offerings[members[0]])
         ]
+
+    @cached_property
+    def market_keys(self) -> list[tuple[str, str | None, str, str]]:
+        """Machine, fabric, framework and precision of each market. (M,)"""
+        pools = [market.pool for market in self.markets]
+        return [(p.machine.id, p.fabric.id if p.fabric else None, p.framework.id, p.precision) for p in pools]
 
     def most_ranks(self, market: Market) -> int:
         """Of the largest job that the market's offerings and the limits allow."""
@@ -169,9 +181,14 @@ class Explorer:
     def cost(self, number: int) -> LayerCost:
         """Of each way to cut a layer, in market `number`. (K,)"""
         if number not in self.costs:
-            market = self.markets[number]
-            self.costs[number] = self.space(market).layer_cost(market.pool)
+            self.costs[number] = self.known(number).layer_cost(self.markets[number].pool)
         return self.costs[number]
+
+    def known(self, number: int) -> Space:
+        """The layouts of market `number` that its timed layouts point into."""
+        if self.bench is not None:
+            return self.bench.look(self, number).space
+        return self.space(self.markets[number])
 
     def way_floors(self, number: int) -> Floats:
         """A lower bound of the rank-seconds of a step for each way to cut a layer in market `number`. [s],
@@ -183,12 +200,14 @@ class Explorer:
         passes = self.job.architecture.layers * cost.total + cost.embedding + cost.loss
         return (1 - ROUNDING) * ways.tp * ways.cp * self.job.global_batch / ways.micro_batch * passes
 
-    def fastest(self, number: int, worth: "Worth") -> Timed:
+    def fastest(self, number: int, worth: Worth) -> Timed:
         """The `kept` fastest layouts of each count that fit in memory and may be worth it.
 
         A few layouts of each count are timed first; of the others, only those whose lower bound (first a
         rough one by the way a layer is cut, then that of the pipeline) is below what these reach.
         """
+        if self.bench is not None:
+            return self.bench.fastest(self, number, worth)
         market, cost = self.markets[number], self.cost(number)
         pool, space = market.pool, self.space(market)
         devices = space.layouts.ranks // pool.device.ranks
@@ -236,32 +255,6 @@ class Explorer:
         )
         allowed = wall <= (offering.max_days or np.inf) * 24 * HOUR_S
         return table.take(np.flatnonzero(allowed))
-
-
-class Cap(NamedTuple):
-    """A ceiling on what a run takes: seconds x (per_s + per_device_s x devices) <= most."""
-
-    per_s: float
-    per_device_s: float
-    most: float
-
-    def admits(self, seconds: Floats, devices: Ints) -> Bools:
-        """Rows whose lower bounds stay below. (N,)"""
-        return seconds * (self.per_s + self.per_device_s * devices) <= self.most
-
-
-class Worth(NamedTuple):
-    """What a row must not exceed to matter to the limits and to what has been found."""
-
-    steps: int
-    caps: tuple[Cap, ...]
-
-    def able(self, floor_s: Floats, devices: Ints) -> Bools:
-        """Rows whose lower bounds stay below every cap. (N,)"""
-        admitted = np.ones(len(devices), np.bool_)
-        for cap in self.caps:
-            admitted &= cap.admits(floor_s * self.steps, devices)
-        return admitted
 
 
 def recomputable(pool: Pool, pins: Pins) -> tuple[str, ...]:

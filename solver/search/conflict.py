@@ -14,12 +14,12 @@ from solver.layout import Ints
 from solver.plan import Plan, Relaxation
 from solver.problem import Problem
 from solver.question import Question, matches
+from solver.search.candidates import Explorer
 from solver.search.demands import Demand, Everything, everything
 from solver.search.explore import Goal
 from solver.search.limits import violated
 from solver.search.plans import Seat, plan_of
 from solver.search.rank import certify, survivors
-from solver.search.space import Pins
 from solver.search.wording import in_users_unit
 
 MEMORY = "memory"  # what clashes where no machine that is allowed can hold the model
@@ -34,9 +34,12 @@ class Explanation(NamedTuple):
     proof: list[str]
 
 
-def explain(question: Question, goal: Goal, pins: Pins) -> Explanation:
-    """A minimal conflict of the demands, and for each demand the smallest change that would fit."""
-    all_rows = everything(question, goal, pins)
+def explain(question: Question, goal: Goal, explorer: Explorer) -> Explanation:
+    """A minimal conflict of the demands, and for each demand the smallest change that would fit.
+
+    explorer: the one that found nothing.
+    """
+    all_rows = everything(question, goal, explorer.pinned, explorer.bench)
     bits = all_rows.broken
     corrections = minimal(np.unique(bits).tolist())
     if not corrections:

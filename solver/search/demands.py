@@ -12,6 +12,7 @@ from solver.catalog.records import Offering
 from solver.estimate import Pool
 from solver.layout import Bools, Ints
 from solver.question import LISTS, Question, admitted, ask
+from solver.search.bench import Bench
 from solver.search.candidates import Candidates, Explorer
 from solver.search.explore import Goal, explore
 from solver.search.limits import Limit, integers
@@ -63,23 +64,27 @@ class Everything:
         return bits
 
 
-def everything(question: Question, goal: Goal, pins: Pins) -> Everything:
+class Wide(NamedTuple):
+    """Everything that could be had, before any demand is told: see Everything."""
+
+    explorers: tuple[Explorer, ...]
+    source: Ints
+    table: Candidates
+
+
+def everything(question: Question, goal: Goal, pins: Pins, bench: Bench | None = None) -> Everything:
     """The table without any stated demand, and the demands over it. pins: the user's values of the layout."""
     problem = question.problem
     wrote = problem.given.get("limits", {})
     stated = [field for field in (*LISTS, "pricing") if field in wrote]
-    limits = problem.limits.model_copy(update=dict.fromkeys(stated, ()) | _all_pricing(stated))
-    wide = ask(problem.model_copy(update={"limits": limits}))
     most = max(int(limit.bound) for limit in goal.limits if limit.field == "limits.max_devices")
-    explorers = tuple(
-        Explorer(wide, wide.offerings, max(most, MOST_DEVICES), 1, kept)
-        for kept in ((pins, ()) if pins else ((),))
-    )
-    free = Goal(goal.objective, [], 10**9, "layout")
-    tables = [explore(explorer, free) for explorer in explorers]
-    joined, source = Candidates.joined(tables), np.repeat(np.arange(len(tables)), [len(t) for t in tables])
-    order = np.argsort(getattr(joined, goal.quantity), kind="stable")
-    table, source = joined.take(order), source[order]
+    most = max(most, MOST_DEVICES)
+
+    def make() -> Wide:
+        return _wide(question, stated, (goal.objective, most, pins, bench))
+
+    key = (problem.steps, problem.hardware, goal.objective, most, pins, *stated)
+    explorers, source, table = bench.tables.recall(key, make) if bench else make()
     demands = [
         *_numeric(table, goal, wrote),
         *(_listed(question, explorers[0], table, field) for field in stated),
@@ -87,6 +92,22 @@ def everything(question: Question, goal: Goal, pins: Pins) -> Everything:
     if pins:
         demands.append(Demand("limits.layout", source == 0, None, None))
     return Everything(explorers, source, table, demands)
+
+
+def _wide(question: Question, stated: list[str], how: tuple[str, int, Pins, Bench | None]) -> Wide:
+    """how: objective, most devices, the user's values of the layout, the bench."""
+    objective, most, pins, bench = how
+    limits = question.problem.limits
+    limits = limits.model_copy(update=dict.fromkeys(stated, ()) | _all_pricing(stated))
+    wide = ask(question.problem.model_copy(update={"limits": limits}))
+    free = Goal(objective, [], 10**9, "layout")
+    explorers = tuple(
+        Explorer(wide, wide.offerings, most, 1, kept, bench=bench) for kept in ((pins, ()) if pins else ((),))
+    )
+    tables = [explore(explorer, free) for explorer in explorers]
+    joined, source = Candidates.joined(tables), np.repeat(np.arange(len(tables)), [len(t) for t in tables])
+    order = np.argsort(getattr(joined, free.quantity), kind="stable")
+    return Wide(explorers, source[order], joined.take(order))
 
 
 MOST_DEVICES = 16_384  # counts beyond are not looked at when limits are relaxed

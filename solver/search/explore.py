@@ -13,8 +13,9 @@ from solver.physics.hardware import Floats
 from solver.pricing import HOUR_S
 from solver.question import Question
 from solver.search.bounds import market_floors
-from solver.search.candidates import SLACK, Candidates, Cap, Explorer, Market, Worth, pool_key
+from solver.search.candidates import SLACK, Candidates, Explorer, Market, pool_key
 from solver.search.limits import Limit, violated
+from solver.search.worth import Cap, Worth
 
 OBJECTIVES = {"cost": "cost_usd", "time": "wall_clock_s", "energy": "energy_wh"}  # -> quantity of Candidates
 
@@ -93,7 +94,7 @@ class Best:
 
 def explore(explorer: Explorer, goal: Goal) -> Candidates:
     """Every candidate that can be among the answer, priced. The rest is excluded by a bound, and counted."""
-    rank_s = market_floors(explorer)
+    rank_s = explorer.bench.market_floors(explorer) if explorer.bench else market_floors(explorer)
     explorer.least = least_ranks(explorer, goal, rank_s)
     best = Best(goal.top, {})
     tables, skipped = [], []
@@ -136,7 +137,7 @@ def least_ranks(explorer: Explorer, goal: Goal, rank_s: Floats) -> dict[tuple[st
 def count_skipped(explorer: Explorer, markets: list[Market]) -> None:
     """Counts markets that were excluded whole, and their layouts where they are known."""
     explorer.counters.pools += len(markets)
-    for market in markets:
+    for market in markets if explorer.spaces else ():
         space = explorer.spaces.get(explorer.space_key(market))
         if space is not None:
             explorer.counters.add(len(space.layouts), len(space.layouts))

@@ -43,7 +43,7 @@ def plan_of(seat: Seat, table: Candidates, row: int) -> Plan:
     offering = explorer.offerings[int(table.offering[row])]
     market = explorer.markets[int(table.pool[row])]
     pool, devices, machines = market.pool, int(table.devices[row]), int(table.machines[row])
-    space = explorer.space(market).take(table.layout[row : row + 1])
+    space = explorer.known(int(table.pool[row])).take(table.layout[row : row + 1])
     step = space.step(pool, explorer.cost(int(table.pool[row])))
     wall = table.wall_clock_s[row : row + 1]
     parts = cost_parts(explorer.job, offering, np.array([machines]), wall)

@@ -117,7 +117,7 @@ def quantities(table: Candidates, limits: list[Limit]) -> dict[str, Ints]:
 def decisions(explorer: Explorer, table: Candidates) -> dict[str, Ints]:
     """The values that each row gives the decision variables; names as numbers in their sorted order. (R,)"""
     pools = [explorer.markets[number].pool for number in table.pool]
-    spaces = [explorer.space(explorer.markets[number]) for number in table.pool]
+    spaces = [explorer.known(number) for number in table.pool.tolist()]
     layouts = [space.layouts.row(int(row)) for space, row in zip(spaces, table.layout, strict=True)]
     degrees = {name: np.array([layout[name] for layout in layouts], np.int64) for name in DECIDED}
     return {

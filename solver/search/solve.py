@@ -9,6 +9,7 @@ from solver.layout import RECOMPUTE
 from solver.plan import Answer, CatalogStamp, Plan, Search, Status
 from solver.problem import LayoutLimits, Problem
 from solver.question import Question, ask
+from solver.search.bench import Benches
 from solver.search.candidates import SLACK, Explorer
 from solver.search.conflict import Explanation, explain
 from solver.search.explore import Goal, cheapest_regions, explore
@@ -27,19 +28,28 @@ class Found(NamedTuple):
 
 
 def solve_problem(
-    problem: Problem, top: int = 5, distinct: str = "offering", time_limit_s: float | None = None
+    problem: Problem,
+    top: int = 5,
+    distinct: str = "offering",
+    time_limit_s: float | None = None,
+    benches: Benches | None = None,
 ) -> Answer:
-    """The `top` best plans, no two of one device, offering or layout; or the conflict. Raises InputError."""
+    """The `top` best plans, no two of one device, offering or layout; or the conflict. Raises InputError.
+
+    benches: what other questions of the same job have looked at already, and this one adds to; the answer is
+    the same but for the counts of its search.
+    """
     started = time.perf_counter()
     question = ask(problem)
     until = np.inf if time_limit_s is None else started + time_limit_s
     goal = Goal(problem.objective, limits_of(problem.limits), top, distinct, until)
     explorer, also_in = explorer_of(question, goal)
+    explorer.bench = benches.bench(question) if benches else None
     table = explore(explorer, goal)
     choice = choose(explorer, table, goal)
     found = Found(plans_of(Seat(explorer, also_in), choice.table, goal), choice)
     status = status_of(explorer, found, goal)
-    why = explain(question, goal, explorer.pinned) if status == "infeasible" else Explanation([], [], [], [])
+    why = explain(question, goal, explorer) if status == "infeasible" else Explanation([], [], [], [])
     from solver import __version__
 
     return Answer(

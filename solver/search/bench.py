@@ -1,0 +1,146 @@
+"""What questions of one job share, whatever their tokens, prices and limits: the fastest layouts of each
+market and count, looked up once without any limit. For many questions in a row.
+
+Why: a question alone looks at some twenty of eight hundred markets, as its limits and its best plan exclude
+the others; one that cannot be met looks at them all, which takes thirty times as long. On a bench each market
+is looked at once, and the questions after the first are only priced, filtered and certified.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from solver.estimate import Space
+from solver.physics.hardware import Floats
+from solver.question import Question
+from solver.search.bounds import market_floors
+from solver.search.candidates import Counters, Explorer, Timed
+from solver.search.space import Frame, layouts_of
+from solver.search.worth import Worth
+
+ROWS_KEPT = 2_000_000  # layouts whose spaces stay at hand while markets are looked at: some 200 MB
+TABLES_KEPT = 2
+BENCHES_KEPT = 2
+FLOORS_KEPT = 100_000
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+def shared_by(question: Question) -> Hashable:
+    """What two questions must have in common to use one bench."""
+    job = question.job
+    return (
+        job.architecture,
+        job.sequence,
+        job.global_batch,
+        job.gradient_dtype,
+        question.catalog.hash,
+    )
+
+
+class Looked(NamedTuple):
+    """A market looked at whole, for jobs up to so many ranks.
+
+    space: its fastest layouts alone, which `timed` points into; layouts, excluded: as Counters has them.
+    """
+
+    most_ranks: int
+    space: Space
+    timed: Timed
+    layouts: int
+    excluded: int
+
+
+class Recent(OrderedDict[Key, Value], Generic[Key, Value]):
+    """The entries used last, as many as their sizes allow."""
+
+    def __init__(self, most: int, size: Callable[[Value], int] = lambda _: 1) -> None:
+        super().__init__()
+        self.most = most
+        self.size = size
+
+    def __setitem__(self, key: Key, value: Value) -> None:
+        super().__setitem__(key, value)
+        while len(self) > 1 and sum(map(self.size, self.values())) > self.most:
+            self.popitem(last=False)
+
+    def recall(self, key: Key, make: Callable[[], Value]) -> Value:
+        """The entry, made where there is none."""
+        if key not in self:
+            self[key] = make()
+        self.move_to_end(key)
+        return self[key]
+
+
+@dataclass
+class Bench:
+    """The markets that have been looked at, their bounds, and the last tables of everything (see demands)."""
+
+    looked: dict[Hashable, Looked] = field(default_factory=dict)
+    floors: dict[Hashable, float] = field(default_factory=dict)
+    spaces: Recent[tuple[Frame, str, str], Space] = field(
+        default_factory=lambda: Recent(ROWS_KEPT, lambda space: len(space.layouts))
+    )
+    tables: Recent[Hashable, Any] = field(default_factory=lambda: Recent(TABLES_KEPT))
+
+    def look(self, explorer: Explorer, number: int) -> Looked:
+        """Market `number` of an explorer, looked at now or before."""
+        key = (explorer.pinned, explorer.kept, explorer.market_keys[number])
+        most = explorer.most_ranks(explorer.markets[number])
+        known = self.looked.get(key)
+        if known is None or known.most_ranks < most:
+            known = self.looked[key] = self._look(explorer, number)
+        return known
+
+    def _look(self, explorer: Explorer, number: int) -> Looked:
+        alone = copy(explorer)  # the same question, without a limit
+        alone.bench, alone.spaces, alone.costs = None, self.spaces, {}
+        alone.least, alone.counters = {}, Counters()
+        market = alone.markets[number]
+        timed = alone.fastest(number, Worth(1, ()))
+        whole = alone.space(market)
+        layouts_of.cache_clear()  # why: the spaces at hand hold them, and give them up when they are too many
+        rows, place = np.unique(timed.layout, return_inverse=True)
+        return Looked(
+            alone.most_ranks(market),
+            Space.of(whole.setting, whole.layouts.take(rows)),
+            timed._replace(layout=place),
+            alone.counters.configurations,
+            alone.counters.excluded,
+        )
+
+    def fastest(self, explorer: Explorer, number: int, worth: Worth) -> Timed:
+        """As Explorer.fastest, of the layouts that are known."""
+        known, market = self.look(explorer, number), explorer.markets[number]
+        explorer.counters.add(known.layouts, known.excluded)
+        layout, devices, step_s = known.timed
+        small = devices * market.pool.device.ranks <= explorer.most_ranks(market)
+        keep = np.flatnonzero(small & worth.able(step_s, devices))
+        return Timed(layout[keep], devices[keep], step_s[keep])
+
+    def market_floors(self, explorer: Explorer) -> Floats:
+        """As bounds.market_floors, each market once."""
+        keys = [
+            (key, explorer.most_ranks(market))
+            for key, market in zip(explorer.market_keys, explorer.markets, strict=True)
+        ]
+        if not self.floors.keys() >= set(keys):
+            if len(self.floors) > FLOORS_KEPT:
+                self.floors.clear()
+            self.floors |= dict(zip(keys, market_floors(explorer).tolist(), strict=True))
+        return np.array([self.floors[key] for key in keys])
+
+
+class Benches:
+    """The benches of the jobs asked about last."""
+
+    def __init__(self) -> None:
+        self.recent: Recent[Hashable, Bench] = Recent(BENCHES_KEPT)
+
+    def bench(self, question: Question) -> Bench:
+        return self.recent.recall(shared_by(question), Bench)
