@@ -16,7 +16,7 @@ from solver.catalog.records import Device, Framework, Link, Machine, Operations
 from solver.layout import Bools, Cuts, Ints, Layouts, Stages, even_stages
 from solver.physics import goodput, memory
 from solver.physics.compute import Workload
-from solver.physics.hardware import NARROW, Floats, Network, Rank
+from solver.physics.hardware import NARROW, Floats, Network, Rank, Software
 from solver.physics.layer import LayerCost, layer_cost
 from solver.physics.memory import ByteModel, LayerMemory, Memory, Setting, layer_memory
 from solver.physics.recompute import kinds_of
@@ -55,6 +55,16 @@ class Job:
         return self.operations.checkpoint_bytes * self.architecture.total_parameters
 
 
+def software_of(framework: Framework, device: Device) -> Software:
+    """The framework's constants that depend on the architecture of the device."""
+    kind = device.architecture
+    return Software(
+        framework.attention.get(kind, 1.0),
+        framework.matmul.get(kind, 1.0),
+        framework.gradient_overlaps.get(kind, framework.gradient_overlap),
+    )
+
+
 @dataclass(frozen=True)
 class Pool:
     """Machines of one kind, joined by one fabric, with one framework in one precision."""
@@ -83,9 +93,7 @@ class Pool:
 
     @cached_property
     def rank(self) -> Rank:
-        kind, framework = self.device.architecture, self.framework
-        attention, matmul = framework.attention.get(kind, 1.0), framework.matmul.get(kind, 1.0)
-        return Rank.of(self.device, self.precision, attention, matmul)
+        return Rank.of(self.device, self.precision, software_of(self.framework, self.device))
 
     @property
     def network(self) -> Network:
@@ -138,6 +146,7 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
             job.flash,
             job.imbalance or job.operations.expert_imbalance,
             framework.cast_bytes,
+            framework.grouped,
         ),
         framework,
         precision in NARROW,

@@ -29,6 +29,7 @@ class Era(Record):
     accumulation_bytes: float | None = None
     attention: dict[str, Share] | None = None
     matmul: dict[str, Share] | None = None
+    grouped: Share | None = None
     fused: float | None = None
     cast_bytes: float | None = None
     layer_launch: Seconds | None = None
@@ -36,6 +37,7 @@ class Era(Record):
     send_pause: Seconds | None = None
     scattered: bool | None = None
     gradient_overlap: float | None = None
+    gradient_overlaps: dict[str, float] | None = None
     tensor_overlap: float | None = None
     expert_overlap: float | None = None
     step_overhead: Seconds | None = None
@@ -88,6 +90,8 @@ class Framework(Fact):
     """By architecture of the device: rate of its attention kernels over that of the device's record (1)."""
     matmul: dict[str, Share] = Field(default_factory=dict)
     """The same of its matmul kernels: libraries older than those of the kernel tables."""
+    grouped: Share = 1.0
+    """Rate of its expert matmuls over that of the device's record."""
     cast_bytes: float = 4.0
     """Moved to cast a 16-bit element to 8 bits, plain and transposed: read 2, write 1 + 1; less if fused."""
     layer_launch: Seconds
@@ -100,6 +104,8 @@ class Framework(Fact):
     """Tensor ranks send a part each of what they hand to the next stage; else each sends all of it."""
     gradient_overlap: float
     """Share of the gradient reduction that may hide behind the backward pass."""
+    gradient_overlaps: dict[str, float] = Field(default_factory=dict)
+    """The same by architecture of the device, where it differs: collectives may need its compute units."""
     tensor_overlap: float
     """Share of the tensor-parallel communication that may hide behind matmuls."""
     expert_overlap: float = 0.0

@@ -107,7 +107,7 @@ def send_s(message_bytes: Number, stride: Ints, network: Network) -> Floats:
     return _over(message_bytes, rate) + np.where(near, link_s, network.fabric_latency_s)
 
 
-def exposed_s(communication_s: Number, hiding_s: Number, share: float) -> Floats:
+def exposed_s(communication_s: Number, hiding_s: Number, share: Number) -> Floats:
     """What is left of a communication of which `share` may run behind `hiding_s` of other work. [s], (N,)"""
     return communication_s - np.minimum(share * communication_s, hiding_s)
 

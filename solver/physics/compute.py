@@ -49,6 +49,7 @@ class Workload(NamedTuple):
     flash             attention without score matrices in memory
     imbalance         tokens of the busiest expert rank over the mean
     cast_bytes        moved to cast an element to 8 bits
+    grouped           rate of a framework's expert matmuls over that of the device's record
     """
 
     sequence: int
@@ -56,6 +57,7 @@ class Workload(NamedTuple):
     flash: bool
     imbalance: float
     cast_bytes: float
+    grouped: float
 
 
 def tokens(cut: Layouts, sequence: int) -> Floats:
@@ -87,11 +89,12 @@ def local_shape(matmul: Matmul, cut: Layouts, work: Workload) -> Shape:
     return Shape(own, matmul.outer, matmul.inner, held)
 
 
-def product_s(shape: Shape, matmul: Matmul, rank: Rank) -> Number:
-    """Time of a product in the precision of the rank. [s], (K,)"""
-    if matmul.routed:
-        return kernels.grouped_matmul_s(shape, rank)
-    return kernels.matmul_s(shape, rank)
+def product_s(shape: Shape, matmul: Matmul, rank: Rank, grouped: float = 1.0) -> Number:
+    """Time of a product in the precision of the rank; a single expert is a plain product. [s], (K,)"""
+    plain = kernels.matmul_s(shape, rank)
+    if not matmul.routed:
+        return plain
+    return np.where(shape.copies > 1, kernels.grouped_matmul_s(shape, rank), plain) / grouped
 
 
 def matmul_passes_s(block: Block, cut: Layouts, rank: Rank, work: Workload) -> tuple[Number, Number]:
@@ -103,10 +106,10 @@ def matmul_passes_s(block: Block, cut: Layouts, rank: Rank, work: Workload) -> t
     backward: Number = 0.0
     for matmul in block.matmuls:
         m, n, k, copies = local_shape(matmul, cut, work)
-        forward = forward + product_s(Shape(m, n, k, copies), matmul, rank)
-        backward = backward + product_s(Shape(m, k, n, copies), matmul, rank)
+        forward = forward + product_s(Shape(m, n, k, copies), matmul, rank, work.grouped)
+        backward = backward + product_s(Shape(m, k, n, copies), matmul, rank, work.grouped)
         if matmul.trainable:
-            backward = backward + product_s(Shape(k, n, m, copies), matmul, rank)
+            backward = backward + product_s(Shape(k, n, m, copies), matmul, rank, work.grouped)
     return forward, backward
 
 

@@ -18,6 +18,21 @@ WIDTH = {"fp32": 4.0, "tf32": 4.0}  # bytes of an activation element; 2 in every
 NARROW = ("fp8", "mxfp8", "nvfp4", "int8")  # matmuls of the blocks in these, everything else in 16 bits
 
 
+class Software(NamedTuple):
+    """What a framework makes of a device of this architecture.
+
+    attention, matmul   rates of its kernels over those of the device's record
+    gradient_overlap    share of the communication with replicas that may hide behind compute
+    """
+
+    attention: float
+    matmul: float
+    gradient_overlap: float
+
+
+AS_MEASURED = Software(1.0, 1.0, 1.0)  # by kernel tables, nothing in the way
+
+
 class Roofline(NamedTuple):
     """Constants of a matmul in one precision (records.Gemm); each a number, or (C, 1) for C devices."""
 
@@ -41,6 +56,7 @@ class Rank:
     peak, peak_16           dense rate of the precision and of 16 bits at the sustained clock [FLOP/s]
     memory_bytes_per_s      [B/s]
     usable_bytes            [B]
+    gradient_overlap        share of the communication with replicas that may hide behind compute
     """
 
     peak: Number
@@ -55,30 +71,29 @@ class Rank:
     attention_softmax: Number
     attention_idle_rows: Number
     pointwise_bandwidth: Number
+    gradient_overlap: Number
     width: float
     narrow: bool
 
     @classmethod
-    def of(cls, device: Device, precision: str, attention: float = 1.0, matmul: float = 1.0) -> Self:
-        """The rank of a device; a device of several ranks shares its compute and memory evenly.
-
-        attention, matmul: rates of a framework's kernels over those of the device's record.
-        """
+    def of(cls, device: Device, precision: str, software: Software = AS_MEASURED) -> Self:
+        """The rank of a device; a device of several ranks shares its compute and memory evenly."""
         sixteen = "bf16" if "bf16" in device.peak else "fp16" if "fp16" in device.peak else precision
         kernels, ranks = device.kernels, device.ranks
         return cls(
             peak=device.peak[precision] * kernels.sustained / ranks,
             peak_16=device.peak[sixteen] * kernels.sustained / ranks,
-            gemm=Roofline.of(kernels.gemm[precision], matmul),
-            gemm_16=Roofline.of(kernels.gemm[sixteen], matmul),
+            gemm=Roofline.of(kernels.gemm[precision], software.matmul),
+            gemm_16=Roofline.of(kernels.gemm[sixteen], software.matmul),
             memory_bytes_per_s=device.memory_bandwidth / ranks,
             usable_bytes=device.usable_memory / ranks,
             grouped_gemm_efficiency=kernels.grouped_gemm_efficiency,
-            attention_forward=kernels.attention_forward * attention,
-            attention_backward=kernels.attention_backward * attention,
+            attention_forward=kernels.attention_forward * software.attention,
+            attention_backward=kernels.attention_backward * software.attention,
             attention_softmax=kernels.attention_softmax,
             attention_idle_rows=kernels.attention_idle_rows / ranks,
             pointwise_bandwidth=kernels.pointwise_bandwidth,
+            gradient_overlap=software.gradient_overlap,
             width=WIDTH.get(precision, 2.0),
             narrow=precision in NARROW,
         )

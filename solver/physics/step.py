@@ -100,7 +100,7 @@ class Step:
         rounds = np.where(layouts.zero == 3, layouts.grad_accum, 1)
         compute = self.stages.most * self.layer.compute.total
         hiding = np.where(layouts.zero == 3, layouts.grad_accum, BACKWARD_SHARE) * compute
-        exposed = com.exposed_s(total, hiding, self.setting.framework.gradient_overlap)
+        exposed = com.exposed_s(total, hiding, self.rank.gradient_overlap)
         return np.maximum(exposed, total / (self.stages.most * rounds))
 
     def _reduction_s(self, held: Number, replicas: tuple[Ints, Ints], stride: Ints) -> Floats:
