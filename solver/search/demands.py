@@ -83,7 +83,8 @@ def everything(question: Question, goal: Goal, pins: Pins, bench: Bench | None =
     def make() -> Wide:
         return _wide(question, stated, (goal.objective, most, pins, bench))
 
-    key = (problem.steps, problem.hardware, goal.objective, most, pins, *stated)
+    asked = (problem.steps, problem.training.precision, problem.hardware)
+    key = (*asked, goal.objective, most, pins, *stated)
     explorers, source, table = bench.tables.recall(key, make) if bench else make()
     demands = [
         *_numeric(table, goal, wrote),
