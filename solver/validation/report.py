@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer
 
 from solver.catalog import Catalog, load
 from solver.validation.predict import Skip, predict
+from solver.validation.ranking import Timed, key_of, order_of
 from solver.validation.rows import Row, read
 
 Rounded = Annotated[float, PlainSerializer(lambda x: float(f"{x:.9g}"), return_type=float)]
@@ -54,6 +55,16 @@ class Summary(Entry):
     memory_mape_pct: Rounded | None
 
 
+class Ordering(Entry):
+    """Of groups of runs that share model, devices, batch and software, and differ in their layout."""
+
+    groups: int
+    pairs: int
+    pairs_right_pct: Rounded | None
+    regret_mean_pct: Rounded | None
+    regret_worst_pct: Rounded | None
+
+
 class Report(Entry):
     rows: int
     evaluated: int
@@ -68,6 +79,8 @@ class Report(Entry):
     by_model: dict[str, Summary]
     by_precision: dict[str, Summary]
     by_source: dict[str, Summary]
+    ordering: Ordering
+    ordering_by_source: dict[str, Ordering]
     results: list[Result]
 
 
@@ -81,7 +94,25 @@ def validate(path: str | Path, catalog: Catalog | None = None) -> Report:
             results.append(result_of(row, known))
         except Skip as skip:
             skipped.append(Skipped(id=row.id, reason=str(skip)))
-    return report_of(len(rows), skipped, results)
+    return report_of(rows, skipped, results)
+
+
+def ordering(rows: Iterable[Row], results: Iterable[Result]) -> Ordering:
+    keys = {row.id: key_of(row.cells) for row in rows}
+    groups: dict[tuple[str, ...], list[Timed]] = {}
+    for result in results:
+        if result.measured_step_time_s is not None:
+            run = Timed(result.step_time_s, result.measured_step_time_s)
+            groups.setdefault(keys[result.id], []).append(run)
+    found = order_of(groups.values())
+    regret = 100 * np.array(found.regret)
+    return Ordering(
+        groups=found.groups,
+        pairs=found.pairs,
+        pairs_right_pct=100 * found.right / found.pairs if found.pairs else None,
+        regret_mean_pct=float(regret.mean()) if len(regret) else None,
+        regret_worst_pct=float(regret.max()) if len(regret) else None,
+    )
 
 
 def result_of(row: Row, catalog: Catalog) -> Result:
@@ -111,7 +142,7 @@ def _error_pct(predicted: float, measured: float | None) -> float | None:
     return 100 * (predicted / measured - 1) if measured else None
 
 
-def report_of(rows: int, skipped: list[Skipped], results: list[Result]) -> Report:
+def report_of(rows: list[Row], skipped: list[Skipped], results: list[Result]) -> Report:
     total = summary(results)
     groups = {
         f"by_{name}": {
@@ -120,7 +151,19 @@ def report_of(rows: int, skipped: list[Skipped], results: list[Result]) -> Repor
         for name in ("device", "framework", "model", "precision", "source")
     }
     figures = total.model_dump(exclude={"rows"})
-    return Report(rows=rows, evaluated=len(results), skipped=skipped, results=results, **figures, **groups)
+    by_source = {
+        name: ordering(rows, [r for r in results if r.source == name]) for name in _keys(results, "source")
+    }
+    return Report(
+        rows=len(rows),
+        evaluated=len(results),
+        skipped=skipped,
+        results=results,
+        ordering=ordering(rows, results),
+        ordering_by_source={name: found for name, found in by_source.items() if found.groups},
+        **figures,
+        **groups,
+    )
 
 
 def _keys(results: list[Result], name: str) -> list[str]:
