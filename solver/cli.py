@@ -126,13 +126,22 @@ def model(
     sequence_length: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=10**9, help="Tokens of a sequence, for the FLOPs.")
     ] = None,
+    text_only: Annotated[bool, typer.Option("--text-only", help="Leave out the image tower.")] = False,
+    prediction_layers: Annotated[
+        int, typer.Option(metavar="N", min=0, max=100, help="Count N multi-token-prediction layers too.")
+    ] = 0,
+    assume: Annotated[
+        str, typer.Option(metavar="FAMILY", help="Family of a model_type that is not known: llama.")
+    ] = "",
     json: Json = False,
 ) -> None:
     """Count a model: parameters, FLOPs per token, model states."""
+    from solver.architecture import Options
     from solver.report import size_report
     from solver.sizing import size_of
 
-    _print(size_of(name, sequence_length).plain(), size_report, json)
+    options = Options(text_only, prediction_layers, assume)
+    _print(size_of(name, sequence_length, options).plain(), size_report, json)
 
 
 @app.command()
@@ -192,7 +201,7 @@ def _print_json(document: Any) -> None:
 
 def _plain(value: Any) -> Any:
     """A document with its numbers as the interface has them."""
-    from solver.plan import rounded
+    from solver.units import rounded
 
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}

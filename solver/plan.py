@@ -4,11 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 
-
-def rounded(value: float) -> float | None:
-    """To 9 significant digits; what is not finite is no number in JSON."""
-    return float(f"{value:.9g}") if abs(value) != float("inf") and value == value else None
-
+from solver.units import rounded
 
 Number = Annotated[float, PlainSerializer(rounded, when_used="json")]
 Parts = dict[str, Number]

@@ -2,21 +2,19 @@
 once.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from solver.architecture import ArchitectureError, from_catalog, from_hf, from_inline, from_size
-from solver.architecture.blocks import Architecture
+from solver.architecture import Architecture, ArchitectureError, from_hf, from_inline, from_size
 from solver.catalog import Catalog, Hardware, load
 from solver.catalog.records import Device, Framework, Link, Machine, Offering
 from solver.errors import Fault, InputError
 from solver.estimate import Job, Pool, supports
+from solver.models import absurd, canonical, model_faults, nearest, of_catalog, read_config
 from solver.problem import (
     InlineModel,
     Limits,
@@ -80,7 +78,7 @@ def name_faults(given: Mapping[str, Any]) -> list[Fault]:
     catalog, faults = load(), []
     model, limits, hardware = (given.get(name) for name in ("model", "limits", "hardware"))
     if isinstance(model, str) and re.fullmatch(r"[\w.-]+", model) and not model.endswith(".json"):
-        faults += _model_faults(model, catalog)
+        faults += model_faults(model, catalog.models)
     if isinstance(limits, Mapping):
         faults += _unmatched(catalog, {field: _texts(limits.get(field)) for field in LISTS})
     for index, item in enumerate(hardware if isinstance(hardware, list) else []):
@@ -137,16 +135,13 @@ def ask(problem: Problem) -> Question:
     )
 
 
-MOST_PARAMETERS = 1e16
-
-
 def resolve_model(
     model: Model, catalog: Catalog, training: Training, faults: list[Fault]
 ) -> tuple[Architecture, tuple[str, ...]] | None:
     """The architecture that the file means, and what was assumed for it; or a fault."""
     found = _architecture(model, catalog, training, faults)
-    if found and found[0].total_parameters > MOST_PARAMETERS:
-        faults.append(Fault("model", f"{found[0].total_parameters:.3g} parameters are absurd; at most 1e16"))
+    if found and (slips := absurd(found[0])):
+        faults += slips
         return None
     return found
 
@@ -158,7 +153,7 @@ def _architecture(
         if isinstance(model, ModelName):
             return _of_catalog(model.id, catalog), ()
         if isinstance(model, ModelPath):
-            return from_hf(_read_config(model.path)), ()
+            return from_hf(read_config(model.path)), ()
         if isinstance(model, SizeModel):
             architecture, note = from_size(model.parameters)
             return architecture, (f"model: {note}",)
@@ -173,39 +168,15 @@ def _architecture(
 
 
 def _of_catalog(name: str, catalog: Catalog) -> Architecture:
-    if faults := _model_faults(name, catalog):
-        raise InputError("", faults)
-    known = _canonical(name, catalog)
-    if (catalog.hash, known) not in _ARCHITECTURES:
-        _ARCHITECTURES[catalog.hash, known] = from_catalog(catalog.models[known])
-    return _ARCHITECTURES[catalog.hash, known]
+    known = catalog.hash, canonical(name, catalog.models)
+    if known not in _ARCHITECTURES:
+        _ARCHITECTURES[known] = of_catalog(name, catalog.models)
+    return _ARCHITECTURES[known]
 
 
 _ARCHITECTURES: dict[
     tuple[str, str], Architecture
 ] = {}  # by catalog and model: counting one takes a millisecond
-
-
-def _canonical(name: str, catalog: Catalog) -> str:
-    """The id of a model that may be called by an alias."""
-    aliases = {alias: i for i, r in catalog.models.items() for alias in r.get("aliases", ())}
-    return aliases.get(name, name)
-
-
-def _model_faults(name: str, catalog: Catalog) -> list[Fault]:
-    if _canonical(name, catalog) in catalog.models:
-        return []
-    return [Fault("model", f'"{name}" is no model of the catalog{nearest(name, catalog.models)}')]
-
-
-def _read_config(path: Path) -> Mapping[str, Any]:
-    try:
-        config = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError("", [Fault("model", f"{path} is no config.json: {error}")]) from None
-    if not isinstance(config, dict):
-        raise InputError("", [Fault("model", f"{path} is no config.json: it holds no fields")])
-    return config
 
 
 LISTS = tuple(
@@ -273,8 +244,3 @@ def _offers(catalog: Catalog, allowed: Mapping[str, set[str]], offering: Offerin
         and offering.region in allowed["regions"]
         and (offering.fabric or "") in allowed["fabrics"]
     )
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    close = get_close_matches(name.strip("*"), list(known), n=1, cutoff=0.3)
-    return f'; the nearest is "{close[0]}"' if close else ""

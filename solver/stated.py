@@ -15,8 +15,9 @@ from solver.catalog.records import Link, Machine
 from solver.errors import Fault, InputError
 from solver.estimate import Job, Pool, supports
 from solver.layout import RECOMPUTE, Layouts, Stages
+from solver.models import nearest
 from solver.problem import Run
-from solver.question import nearest, resolve_model
+from solver.question import resolve_model
 
 AnyFact = TypeVar("AnyFact", bound=Fact)
 ZERO_NAMES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3}

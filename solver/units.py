@@ -258,3 +258,8 @@ def rewrite(given: Value, parse: Callable[[Value], float], value: float, *, up: 
     if (parse(result) < value) if up else (parse(result) > value):  # by the last bit of a float
         result = f"{before}{_number((steps + (1 if up else -1)) * step, 4)}{after}"
     return result
+
+
+def rounded(value: float) -> float | None:
+    """To 9 significant digits; what is not finite is no number in JSON."""
+    return float(f"{value:.9g}") if abs(value) != float("inf") and value == value else None

@@ -82,12 +82,12 @@ def test_image_towers_are_counted_apart() -> None:
 def test_prediction_layers_are_counted_when_asked_for() -> None:
     # README_WEIGHTS of DeepSeek-V3: 11.5B parameters of its own in the MTP module, tables shared.
     config = HUB["deepseek-ai/DeepSeek-V3"]["config"]
-    more = from_hf(config, Options(prediction_layers=True))
+    more = from_hf(config, Options(prediction_layers=1))
     own = more.total_parameters - from_hf(config).total_parameters
     assert own == pytest.approx(11.5e9, rel=0.01)  # 11.61e9: the joining matmul of 0.1e9 included
     assert (more.layers, more.head_passes) == (62, 2)
     with pytest.raises(ArchitectureError, match="the config has no multi-token-prediction layers"):
-        from_hf(HUB["microsoft/phi-4"]["config"], Options(prediction_layers=True))
+        from_hf(HUB["microsoft/phi-4"]["config"], Options(prediction_layers=1))
 
 
 def test_an_unknown_type_can_be_counted_as_a_known_one_when_asked() -> None:

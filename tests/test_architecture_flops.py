@@ -13,6 +13,7 @@ from solver.architecture.blocks import Architecture, Attention
 from solver.architecture.flops import forward_flops_per_token, mean_span, training_flops_per_token
 from solver.architecture.summary import summary
 from solver.catalog import load
+from solver.sizing import byte_models
 
 HUB: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "hub_configs.json").read_text("utf-8"))
 
@@ -112,9 +113,9 @@ def test_the_cache_of_a_token_is_the_published_one(name: str, published: int) ->
 
 
 def test_byte_models_are_told_with_their_checkpoint() -> None:
-    told = summary(model("llama-2-7b"), 4096)
+    told = summary(model("llama-2-7b"), 4096, byte_models())
     assert [states.bytes_per_parameter for states in told.states.values()] == [8, 12, 16, 18, 20]
-    states = told.states["16-bit weights and gradients, 32-bit master copy and moments"]
+    states = next(states for states in told.states.values() if states.bytes_per_parameter == 16)
     assert states.bytes == 16 * 6_738_415_616
     assert states.checkpoint_bytes == 14 * 6_738_415_616  # all but the gradients
 

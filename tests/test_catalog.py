@@ -9,8 +9,8 @@ import pytest
 
 from solver.catalog import Catalog, Hardware, load
 from solver.catalog.build import catalog_of
-from solver.catalog.files import parse, texts
 from solver.errors import InputError
+from solver.record_files import parse, texts
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:

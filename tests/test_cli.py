@@ -170,8 +170,18 @@ def test_model_takes_a_config_and_a_size(trainplan: Trainplan, tmp_path: Path) -
 def test_model_prints_a_table(trainplan: Trainplan) -> None:
     ran = trainplan("model", "mixtral-8x7b")
     assert ran.code == 0
-    assert "active parameters" in ran.out
+    assert "active, with input table" in ran.out
     assert "EP  1, 2, 4, 8" in ran.out
+
+
+def test_model_takes_options_of_a_config(trainplan: Trainplan) -> None:
+    plain, more = (
+        trainplan("model", "deepseek-v3", "--json", *options).document
+        for options in ((), ("--prediction-layers", "1", "--sequence-length", "4096"))
+    )
+    assert more["total_parameters"] > plain["total_parameters"]
+    assert (plain["sequence_length"], more["sequence_length"]) == (8192, 4096)
+    assert trainplan("model", "gpt2-xl", "--assume", "llama").code == 2
 
 
 @pytest.mark.parametrize("kind", ["devices", "machines", "fabrics", "offerings", "models", "frameworks"])

@@ -14,7 +14,7 @@ PARAMETERS = {
     ],
     "evaluate": ["RUN", "--json"],
     "validate": ["RUNS", "--json"],
-    "model": ["MODEL", "--sequence-length", "--json"],
+    "model": ["MODEL", "--sequence-length", "--text-only", "--prediction-layers", "--assume", "--json"],
     "catalog": ["RECORDS", "--filter", "--catalog", "--json"],
     "schema": [],
 }  # fmt: skip

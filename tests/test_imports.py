@@ -11,9 +11,9 @@ ROOT = Path(__file__).parents[1] / "solver"
 # Rooms and files from the bottom up: each may import from its own line and from those before it.
 LEVELS = (
     ("errors", "units", "plan"),
-    ("yaml_values", "yaml_file"),
+    ("yaml_values", "yaml_file", "record_files", "model_words"),
     ("catalog", "architecture", "problem"),
-    ("layout", "rules"),
+    ("layout", "rules", "models"),
     ("physics",),
     ("estimate", "pricing"),
     ("question", "present"),

@@ -18,12 +18,12 @@ class Options(NamedTuple):
     """How to read a config.
 
     text_only          leave out the image tower of a vision-language model
-    prediction_layers  count the multi-token-prediction layers too
+    prediction_layers  count so many multi-token-prediction layers too, of a family that has them
     assume             take this family for a model_type that is unknown
     """
 
     text_only: bool = False
-    prediction_layers: bool = False
+    prediction_layers: int = 0
     assume: str = ""
 
 
@@ -47,7 +47,7 @@ def from_hf(values: Mapping[str, object], options: Options = Options()) -> Archi
             architecture = with_tower(architecture, config, record)
         config = config_of_text
     if options.prediction_layers:
-        architecture = _with_prediction_layers(architecture, config)
+        architecture = _with_prediction_layers(architecture, config, options.prediction_layers)
     if options.assume:
         notes.append(f"counted as {options.assume}, as asked for")
     return replace(architecture, notes=(*architecture.notes, *_format_note(Config(values)), *notes))
@@ -88,12 +88,12 @@ def _format_note(config: Config) -> tuple[str, ...]:
     return (f"published in {method}: counted are the matrices before packing, without scales",)
 
 
-def _with_prediction_layers(architecture: Architecture, config: Config) -> Architecture:
+def _with_prediction_layers(architecture: Architecture, config: Config, count: int) -> Architecture:
     """A matmul of state and next embedding, and a layer like the last: DeepSeek-V3, arXiv 2412.19437, 2.2."""
-    count = config.integer(
+    stated = config.integer(
         "num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers", default=0, least=0
     )
-    if not count:
+    if not stated:
         raise ArchitectureError(
             config.at("num_nextn_predict_layers"),
             "is missing; the config has no multi-token-prediction layers",
@@ -106,4 +106,6 @@ def _with_prediction_layers(architecture: Architecture, config: Config) -> Archi
         pointwise=around.pointwise + last.pointwise, vectors=around.vectors + last.vectors,
     )  # fmt: skip
     blocks: tuple[tuple[Block, int], ...] = (*architecture.blocks, (layer, count))
-    return replace(architecture, blocks=blocks, head_passes=1 + count)
+    told = f"multi-token-prediction layers counted, as asked for: {count}; the config has {stated}"
+    notes = (*architecture.notes, told)
+    return replace(architecture, blocks=blocks, head_passes=1 + count, notes=notes)

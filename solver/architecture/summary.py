@@ -1,7 +1,7 @@
 """One model at a glance: counts by component, FLOPs, cache, states, degrees that divide it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
@@ -18,26 +18,22 @@ LARGEST_TP = 64
 
 
 class ByteModel(NamedTuple):
-    """Bytes that training holds of a parameter: compute weights, gradients, master copy, Adam moments."""
+    """Bytes that training holds of a parameter: compute weights, gradients, master copy, two Adam moments.
 
+    held: in words; frameworks: ids of those that hold it so by themselves; how: what else gives it
+    """
+
+    held: str
     weight: int
     gradient: int
     master: int
     moments: int
+    frameworks: tuple[str, ...] = ()
+    how: str = ""
 
     @property
     def total(self) -> int:
-        return sum(self)
-
-
-# Adam keeps two moments; the checkpoint to resume from holds all but the gradients.
-BYTE_MODELS: Mapping[str, ByteModel] = {
-    "all in 16 bits": ByteModel(2, 2, 0, 4),
-    "16-bit weights and gradients, 32-bit moments, no master copy": ByteModel(2, 2, 0, 8),
-    "16-bit weights and gradients, 32-bit master copy and moments": ByteModel(2, 2, 4, 8),
-    "16-bit weights, 32-bit gradients, master copy and moments": ByteModel(2, 4, 4, 8),
-    "16-bit weights and gradients, 32-bit summed gradients, master copy and moments": ByteModel(2, 6, 4, 8),
-}
+        return self.weight + self.gradient + self.master + self.moments
 
 
 @dataclass(frozen=True)
@@ -53,11 +49,13 @@ class LayerKind:
 
 @dataclass(frozen=True)
 class States:
-    """Model states by a byte model, and the checkpoint to resume from."""
+    """Model states by a byte model, and the checkpoint to resume from: all but the gradients."""
 
     bytes_per_parameter: int
     bytes: int
     checkpoint_bytes: int
+    frameworks: list[str]
+    how: str
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,9 @@ class Summary:
         return asdict(self)
 
 
-def summary(architecture: Architecture, sequence_length: int) -> Summary:
+def summary(
+    architecture: Architecture, sequence_length: int, byte_models: Iterable[ByteModel] = ()
+) -> Summary:
     """Counts, FLOPs at this sequence length, sizes and degrees of one model."""
     a, forward = architecture, forward_flops_per_token(architecture, sequence_length)
     training = (1 + BACKWARD_PER_FORWARD) * forward.total
@@ -120,7 +120,7 @@ def summary(architecture: Architecture, sequence_length: int) -> Summary:
         six_n_difference=six_n_difference(a, forward),
         kv_bytes_per_token=kv_bytes_per_token(a),
         state_bytes_per_sequence=state_bytes_per_sequence(a),
-        states={name: _states(a.total_parameters, model) for name, model in BYTE_MODELS.items()},
+        states={model.held: _states(a.total_parameters, model) for model in byte_models},
         weights_checkpoint_bytes=2 * a.total_parameters,
         tensor_parallel=[t for t in tp if a.kv_heads % t == 0],
         tensor_parallel_replicating=[t for t in tp if a.kv_heads % t and t % max(a.kv_heads, 1) == 0],
@@ -137,7 +137,8 @@ def _divisors(number: int, largest: int) -> list[int]:
 
 def _states(parameters: int, model: ByteModel) -> States:
     kept = model.total - model.gradient
-    return States(model.total, model.total * parameters, kept * parameters)
+    whole, checkpoint = model.total * parameters, kept * parameters
+    return States(model.total, whole, checkpoint, list(model.frameworks), model.how)
 
 
 def _layer_kind(block: Block, count: int, sequence_length: int) -> LayerKind:

@@ -8,8 +8,17 @@ from typing import Any
 from solver.catalog.build import catalog_of
 from solver.catalog.catalog import STALE_DAYS, Catalog, Hardware, age_days
 from solver.catalog.checks import check
-from solver.catalog.files import Folder, Texts, exhausting, overlaid, parse, strangers, texts
 from solver.errors import Fault, InputError
+from solver.record_files import (
+    Folder,
+    Texts,
+    exhausting,
+    overlaid,
+    parse,
+    shipped_folder,
+    strangers,
+    texts,
+)
 
 __all__ = ["STALE_DAYS", "Catalog", "Hardware", "age_days", "check", "listing", "load"]
 
@@ -34,13 +43,6 @@ def load(overlay: Path | None = None) -> Catalog:
         if faults := exhausting([file for file in files if not file[0].endswith(".csv")]):
             raise InputError(str(overlay), faults)
         return _overlaid(str(overlay), files)
-
-
-def shipped_folder() -> Path:
-    """Where the records stand: inside the package once installed, beside it in a clone."""
-    package = Path(__file__).parents[1]
-    inside = package / "catalogs"
-    return inside if inside.is_dir() else package.parent / "catalogs"
 
 
 @lru_cache(maxsize=1)

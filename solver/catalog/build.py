@@ -10,10 +10,10 @@ from pydantic_core import ErrorDetails
 
 from solver.catalog import checks
 from solver.catalog.catalog import Catalog
-from solver.catalog.files import Fields, Folder, combined, nearest
 from solver.catalog.offers import OfferingRow, Provider, Terms, offerings
 from solver.catalog.records import Device, Fact, Framework, Gemm, Kernels, Link, Machine, Operations
 from solver.errors import Fault, InputError
+from solver.record_files import Fields, Folder, combined, nearest
 from solver.units import shown
 
 AnyFact = TypeVar("AnyFact", bound=Fact)
@@ -55,6 +55,7 @@ def catalog_of(folder: Folder, where: str) -> Catalog:
         providers=providers,
         models={name: {"id": name} | fields for name, fields in _stated(folder, "models")},
         frameworks=_read(folder, "frameworks", Framework, faults),
+        byte_models=dict(_stated(folder, "byte_models")),
         operations=_read(folder, "operations", Operations, faults),
         sources=dict(_stated(folder, "sources")),
         rows=rows,

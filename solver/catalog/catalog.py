@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from solver.catalog.files import OWN_SOURCE, nearest
 from solver.catalog.offers import OfferingRow, Provider
 from solver.catalog.records import Device, Framework, Link, Machine, Offering, Operations
 from solver.errors import Fault, InputError
+from solver.record_files import OWN_SOURCE, nearest
 from solver.units import shown
 
 STALE_DAYS = 300  # a price older than this is told
@@ -28,7 +28,7 @@ class Hardware:
 
 @dataclass(frozen=True)
 class Catalog:
-    """Every record by id. `models` are fields as the file has them: the architecture room reads them.
+    """Every record by id. `models` and `byte_models` are fields as the file has them.
 
     rows       the offerings table; what is bought or has no price stands only there
     offerings  what can be rented or is owned, by id
@@ -42,6 +42,7 @@ class Catalog:
     providers: Mapping[str, Provider]
     models: Mapping[str, Mapping[str, Any]]
     frameworks: Mapping[str, Framework]
+    byte_models: Mapping[str, Mapping[str, Any]]
     operations: Mapping[str, Operations]
     sources: Mapping[str, Mapping[str, Any]]
     rows: tuple[OfferingRow, ...]

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver.catalog.catalog import Catalog
-from solver.catalog.files import OWN_SOURCE, nearest
 from solver.catalog.offers import OfferingRow, machines_of
 from solver.catalog.records import Device, Fact, Machine
+from solver.record_files import OWN_SOURCE, nearest
 from solver.units import shown
 
 GIB_OVER_GB = 1024**3 / 1000**3
@@ -164,8 +164,9 @@ def _unsourced(catalog: Catalog) -> Iterator[Finding]:
             yield from _unknown(catalog, kind, record.id, _sources(record))
     for row in catalog.rows:
         yield from _unknown(catalog, "offerings", row.id, _sources(row))
-    for name, fields in catalog.models.items():
-        yield from _unknown(catalog, "models", name, fields.get("source") or [])
+    for kind in ("models", "byte_models"):
+        for name, fields in getattr(catalog, kind).items():
+            yield from _unknown(catalog, kind, name, fields.get("source") or [])
 
 
 def _sources(fact: Fact) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import PlainValidator, ValidationInfo
 from pydantic import WithJsonSchema as Json
 
+from solver.model_words import is_folder
 from solver.problem.quantities import name_of
 from solver.units import shown
 
@@ -18,20 +19,6 @@ def resolve(text: str, info: ValidationInfo) -> Path:
         return folder / Path(text).expanduser()
     except RuntimeError:
         raise ValueError(f"{shown(text)} names no known home folder; write the whole path") from None
-
-
-def is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name too long, or with a NUL
-        return False
-
-
-def is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
 
 
 def _folder(value: object, info: ValidationInfo) -> Path:

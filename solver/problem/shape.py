@@ -8,7 +8,8 @@ from pydantic import Discriminator, Field, PlainValidator, Tag, ValidationInfo, 
 from pydantic import WithJsonSchema as Json
 
 from solver import units
-from solver.problem.paths import is_file, is_folder, resolve
+from solver.model_words import config_file, is_file, is_path, is_size
+from solver.problem.paths import resolve
 from solver.problem.quantities import (
     Layers,
     Model,
@@ -179,21 +180,18 @@ def _kind(value: object) -> str:
     """Which of the four a value is."""
     if isinstance(value, dict):
         return SIZE if "parameters" in value else INLINE
-    is_path = isinstance(value, str) and (re.search(r"[/\\]|\.json$", value.strip()) is not None)
-    return PATH if is_path else NAME
+    return PATH if isinstance(value, str) and is_path(value) else NAME
 
 
 def _model_name(value: object) -> ModelName:
     name = name_of(value)
-    if re.fullmatch(r"[\d.]+ ?[kKmMbBtT]", name):
+    if is_size(name):
         raise ValueError(f"{shown(value)} is a size, not a model; write {{parameters: {name}}}")
     return ModelName(name)
 
 
 def _model_path(value: object, info: ValidationInfo) -> ModelPath:
-    path = resolve(name_of(value), info)
-    if is_folder(path):
-        path /= "config.json"
+    path = config_file(resolve(name_of(value), info))
     if not is_file(path):
         raise ValueError(
             f"{shown(value)} is no file (looked for {path}); "

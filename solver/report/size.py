@@ -7,11 +7,19 @@ from rich.console import RenderableType
 
 from solver import units
 from solver.report import words
-from solver.report.page import bars, heading, indented, labelled, large, listed, table
+from solver.report.page import bars, heading, indented, labelled, listed, table
 from solver.report.words import Fields
 
 GIB = 2.0**30
-STATES = {"bytes": "number", "whole model": "number", "checkpoint": "number", "held": "text"}
+STATES = {"bytes": "number", "whole model": "number", "checkpoint": "number", "held, and by whom": "text"}
+FLOPS = {"FLOPs of a token": "text", "forward": "number", "training": "number", "share": "number"}
+COUNTS = {
+    "total parameters": "total_parameters",
+    "active, with input table": "active_parameters",
+    "active, without it": "active_parameters_without_input_table",
+    "trainable parameters": "trainable_parameters",
+    "embedding and head": "embedding_parameters",
+}
 
 
 def size_report(size: Fields) -> Iterator[RenderableType]:
@@ -19,11 +27,14 @@ def size_report(size: Fields) -> Iterator[RenderableType]:
     total = size["total_parameters"]
     yield heading(f"{size['name']} ({size['model_type']}): {units.format_count(total, 3)} parameters")
     yield labelled(_counts(size))
-    shown = large(size["parameters_by_component"], total)
-    yield bars(shown, total, [f"{value:,}" for value in shown.values()])
+    parts = sorted(size["parameters_by_component"].items(), key=lambda part: -part[1])
+    shown = {name: count for name, count in parts if count}
+    yield bars(shown, total, [f"{count:,}" for count in shown.values()])
     yield from _flops(size)
-    yield heading("States of training, before they are sharded (bytes of a parameter)")
+    yield heading("States of training with Adam, before they are sharded (bytes of a parameter)")
     yield indented(table(STATES, (_states(name, states) for name, states in size["states"].items())))
+    weights = units.format_bytes(size["weights_checkpoint_bytes"], 3)
+    yield labelled([("checkpoint of the weights alone, in 16 bits", weights)])
     yield heading("Degrees that divide it")
     yield labelled(_degrees(size))
     if size["notes"]:
@@ -32,9 +43,7 @@ def size_report(size: Fields) -> Iterator[RenderableType]:
 
 
 def _counts(size: Fields) -> Iterator[tuple[str, str]]:
-    names = ("total", "active", "trainable", "embedding")
-    yield from ((f"{name} parameters", f"{size[f'{name}_parameters']:,}") for name in names)
-    yield "active without input table", f"{size['active_parameters_without_input_table']:,}"
+    yield from ((name, f"{size[key]:,}") for name, key in COUNTS.items())
     kinds: Counter[str] = Counter()
     for kind in size["layer_kinds"]:
         kinds[kind["name"]] += kind["count"]
@@ -42,18 +51,24 @@ def _counts(size: Fields) -> Iterator[tuple[str, str]]:
 
 
 def _flops(size: Fields) -> Iterator[RenderableType]:
-    forward = dict(size["forward_flops_per_token"])
-    whole = forward.pop("total")
-    shown = large(forward, whole)
-    yield heading(f"FLOPs of a token in sequences of {size['sequence_length']:,}, forward: {flops(whole)}")
-    yield bars(shown, whole, [flops(value) for value in shown.values()])
-    yield labelled([("training", flops(size["flops_per_token"])), ("6 N", flops(size["six_n"]))])
+    yield heading(f"FLOPs of a token in sequences of {size['sequence_length']:,}")
+    yield indented(table(FLOPS, _split(size)))
+    yield labelled([("6 N, N active", flops(size["six_n"]))])
     yield labelled((f"  {_sign(value)}", name) for name, value in size["six_n_difference"].items())
     per_sequence = size["state_bytes_per_sequence"]
     caches = [("cache", f"{units.format_bytes(size['kv_bytes_per_token'], 3)} a token")]
     yield labelled(
         caches + [("state", f"{units.format_bytes(per_sequence, 3)} a sequence")] * bool(per_sequence)
     )
+
+
+def _split(size: Fields) -> Iterator[tuple[str, ...]]:
+    """What the FLOPs are spent on; training is in proportion: forward, and backward at twice that."""
+    forward = size["forward_flops_per_token"]
+    passes = size["flops_per_token"] / forward["total"]
+    for name, value in forward.items():
+        if value:
+            yield name, flops(value), flops(passes * value), f"{value / forward['total']:.0%}"
 
 
 def flops(value: float) -> str:
@@ -67,7 +82,8 @@ def _sign(value: float) -> str:
 
 def _states(name: str, states: Fields) -> tuple[str, ...]:
     whole, kept = (words.gib(states[key] / GIB) for key in ("bytes", "checkpoint_bytes"))
-    return str(states["bytes_per_parameter"]), whole, kept, name
+    by = "; ".join(filter(None, [", ".join(states["frameworks"]), states["how"]]))
+    return str(states["bytes_per_parameter"]), whole, kept, f"{name}: {by}"
 
 
 def _degrees(size: Fields) -> Iterator[tuple[str, str]]:

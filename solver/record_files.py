@@ -25,6 +25,7 @@ KINDS = (
     "offerings",
     "models",
     "frameworks",
+    "byte_models",
     "operations",
     "sources",
 )
@@ -76,11 +77,18 @@ class Folder:
         return file if Path(file).stem == name else f"{file}: {name}"
 
 
-def texts(folder: Path) -> Texts:
+def shipped_folder() -> Path:
+    """Where the records stand: inside the package once installed, beside it in a clone."""
+    package = Path(__file__).parent
+    inside = package / "catalogs"
+    return inside if inside.is_dir() else package.parent / "catalogs"
+
+
+def texts(folder: Path, kinds: Iterable[str] = KINDS) -> Texts:
     """The files of a folder, in the order of their names. Raises InputError."""
     paths = [
         path
-        for kind in KINDS
+        for kind in kinds
         for path in [folder / f"{kind}.yaml", *_inside(folder / kind)]
         if path.is_file()
     ]
