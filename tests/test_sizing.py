@@ -78,6 +78,6 @@ def test_a_byte_model_names_the_frameworks_whose_records_have_its_sum() -> None:
     for name, f in load().frameworks.items():
         held = f.weight_bytes + f.gradient_bytes + f.master_bytes + f.moment_bytes
         sums.setdefault(held, []).append(name)
-    assert {way.total: way.frameworks for way in byte_models() if way.frameworks} == sums
+    assert {float(way.total): list(way.frameworks) for way in byte_models() if way.frameworks} == sums
     assert [way.total for way in byte_models()] == [8, 12, 16, 18, 20]
     assert all(way.how for way in byte_models())

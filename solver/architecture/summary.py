@@ -1,7 +1,7 @@
 """One model at a glance: counts by component, FLOPs, cache, states, degrees that divide it."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ class ByteModel(NamedTuple):
     gradient: int
     master: int
     moments: int
-    frameworks: tuple[str, ...] = ()
+    frameworks: Sequence[str] = ()
     how: str = ""
 
     @property
