@@ -3,9 +3,9 @@
     python benchmarks/solve.py [PROBLEM...]                            # tables as markdown
     python benchmarks/solve.py [PROBLEM...] --docs benchmarks/README.md    # and writes them into the page
 
-Processor time counts, of the fastest of three runs: a busy machine moves it least. A ratio is to the time that
-a process takes for `from ortools.sat.python import cp_model` alone, or to the evaluation of the same layouts one
-by one, as a loop over `evaluate` would: timed on a sample and extrapolated.
+Processor time counts, of the fastest of three runs: a busy machine moves it least. A ratio is to the time
+that a process takes for `from ortools.sat.python import cp_model` alone, or to the evaluation of the same
+layouts one by one, as a loop over `evaluate` would: timed on a sample and extrapolated.
 """
 
 import argparse
