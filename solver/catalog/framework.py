@@ -42,6 +42,7 @@ class Era(Record):
     expert_overlap: float | None = None
     step_overhead: Seconds | None = None
     interleaved: bool | None = None
+    folded: bool | None = None
     weight_bytes: float | None = None
     loss_bytes: float | None = None
     copy_bytes: float | None = None
@@ -112,6 +113,8 @@ class Framework(Fact):
     """Share of the expert-parallel communication that may hide behind matmuls."""
     step_overhead: Seconds
     """Per step: data loading, logging, optimizer launch."""
+    folded: bool = True
+    """Of published runs: experts have a tensor degree of their own (1); else that of the dense layers."""
     interleaved: bool = False
     """Of published runs that state no virtual stages: as deep as the layers divide."""
     loss_bytes: float

@@ -16,7 +16,7 @@ from solver.physics import kernels
 from solver.physics.hardware import Floats, Number, Rank
 from solver.physics.kernels import Scores, Shape
 
-SCAN_RATE = 0.4  # of a scan in chunks over flash attention: small products between many passes
+SCAN_RATE = 0.1  # of a scan in chunks over flash attention: small products between many passes
 UNFUSED_PASSES = (
     5  # reads and writes of the score matrix by unfused scale, mask, softmax and dropout, forward
 )
@@ -50,6 +50,7 @@ class Workload(NamedTuple):
     imbalance         tokens of the busiest expert rank over the mean
     cast_bytes        moved to cast an element to 8 bits
     grouped           rate of a framework's expert matmuls over that of the device's record
+    document          tokens that see each other: of a mean document where others are masked, or the sequence
     """
 
     sequence: int
@@ -58,6 +59,7 @@ class Workload(NamedTuple):
     imbalance: float
     cast_bytes: float
     grouped: float
+    document: int
 
 
 def tokens(cut: Layouts, sequence: int) -> Floats:
@@ -115,10 +117,10 @@ def matmul_passes_s(block: Block, cut: Layouts, rank: Rank, work: Workload) -> t
 
 def attention_flops(attention: Attention, cut: Layouts, work: Workload) -> Floats:
     """Scores and context of one forward pass on a rank, masked keys left out. [FLOP], (K,)"""
-    keys = mean_span(attention, work.sequence)
+    keys = mean_span(attention, work.document)
     heads = attention.heads / cut.tp
     scored = 2.0 * heads * (attention.qk_dim + attention.v_dim) * keys
-    indexed = attention.index_heads * attention.index_dim * work.sequence / cut.tp  # 2 FLOP, causal half
+    indexed = attention.index_heads * attention.index_dim * work.document / cut.tp  # 2 FLOP, causal half
     return tokens(cut, work.sequence) * (scored + indexed)
 
 
@@ -133,7 +135,7 @@ def attention_passes_s(block: Block, cut: Layouts, rank: Rank, work: Workload) -
     for attention in (block.attention, block.cross_attention):
         if attention is not None:
             flops = attention_flops(attention, cut, work)
-            scores = Scores(flops, mean_span(attention, work.sequence), attention.qk_dim + attention.v_dim)
+            scores = Scores(flops, mean_span(attention, work.document), attention.qk_dim + attention.v_dim)
             ahead, back = kernels.attention_s(scores, rank)
             forward, backward = forward + ahead, backward + back
             if not work.flash:

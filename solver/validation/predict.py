@@ -73,6 +73,8 @@ def _predicted(row: Row, catalog: Catalog, what: tuple[Device, Framework, Archit
     kinds = tuple(kind if i == index else k for i, k in enumerate(setting.kinds))
     setting = setting._replace(kinds=kinds, schedule=schedule_of(row))
     layouts = layouts_of(row, device, index)
+    if architecture.experts and not framework.folded:
+        layouts = replace(layouts, etp=layouts.tp)
     if framework.interleaved and not row.text("vpp"):
         layouts = interleaved(layouts, architecture.layers)
     space = Space.of(setting, layouts)
