@@ -20,7 +20,7 @@ LEVELS = (
     ("stated", "sizing"),
     ("evaluation",),
     ("search",),
-    ("validation",),
+    ("validation", "batches"),
     ("report",),
     ("cli",),
     ("__main__",),

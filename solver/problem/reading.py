@@ -24,12 +24,15 @@ File = TypeVar("File", Problem, Run)
 _STEP = re.compile(r"[^.\[\]]+")  # of a dotted field: hardware[1].price or hardware.1.price
 
 
-def read_problem(source: Source, overrides: Mapping[str, object] | None = None) -> Problem:
+def read_problem(
+    source: Source, overrides: Mapping[str, object] | None = None, folder: Path | None = None
+) -> Problem:
     """The problem in a requirements file, or in a dict of the same shape. Raises InputError.
 
     overrides: values by dotted field ("limits.budget": "1000 USD") that take the place of the file's.
+    folder: where relative paths start; that of the file, for a dict the working directory.
     """
-    return _read(source, overrides or {}, Problem, problem_clashes)
+    return _read(source, overrides or {}, Problem, problem_clashes, folder)
 
 
 def read_run(source: Source, overrides: Mapping[str, object] | None = None) -> Run:
@@ -37,9 +40,16 @@ def read_run(source: Source, overrides: Mapping[str, object] | None = None) -> R
     return _read(source, overrides or {}, Run, run_clashes)
 
 
-def _read(source: Source, overrides: Mapping[str, object], kind: type[File], clashes: Clashes) -> File:
+def _read(
+    source: Source,
+    overrides: Mapping[str, object],
+    kind: type[File],
+    clashes: Clashes,
+    folder: Path | None = None,
+) -> File:
     name = _name(source, kind)
-    folder = Path(source).parent if isinstance(source, str | Path) else Path()
+    if folder is None:
+        folder = Path(source).parent if isinstance(source, str | Path) else Path()
     document: Document = _document(source)
     given: dict[str, Any] = plain(document.fields, name)
     faults = [*document.faults]

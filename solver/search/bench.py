@@ -19,7 +19,7 @@ from solver.physics.hardware import Floats
 from solver.question import Question
 from solver.search.bounds import market_floors
 from solver.search.candidates import Counters, Explorer, Timed
-from solver.search.space import Frame, layouts_of
+from solver.search.space import Frame, layouts_of, ways_of
 from solver.search.worth import Worth
 
 ROWS_KEPT = 2_000_000  # layouts whose spaces stay at hand while markets are looked at: some 200 MB
@@ -144,3 +144,9 @@ class Benches:
 
     def bench(self, question: Question) -> Bench:
         return self.recent.recall(shared_by(question), Bench)
+
+
+def forget() -> None:
+    """Gives up what the last question laid out; the next one is of another job."""
+    layouts_of.cache_clear()
+    ways_of.cache_clear()

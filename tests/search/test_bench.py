@@ -25,9 +25,8 @@ VARIANTS: list[dict[str, Any]] = [
 ] + [
     {"limits.layout": {"tp": [2, 4], "recompute": "full"}, "limits.deadline": "20 days"},
     {"limits.layout": {"pp": 4}, "limits.budget": "5 USD"},
-    {"limits.budget": "20 USD", "limits.devices": "h100*", "limits.machines": "h100-sxm-8"},
+    {"limits.budget": "20 USD"},
     {"limits.budget": "20 USD", "training.precision": "fp8"},
-    {"limits.budget": "20 USD", "training.precision": "bf16"},
     {"hardware": {"machine": "h100-sxm-8", "count": 16}, "limits.pricing": "owned"},
 ]
 
