@@ -16,7 +16,7 @@ from solver.physics import kernels
 from solver.physics.hardware import Floats, Number, Rank
 from solver.physics.kernels import Scores, Shape
 
-SCAN_RATE = 0.1  # of a scan in chunks over flash attention: small products between many passes
+SCAN_RATE = 0.1  # of a scan in chunks over flash attention: small products, many passes
 UNFUSED_PASSES = (
     5  # reads and writes of the score matrix by unfused scale, mask, softmax and dropout, forward
 )
