@@ -1,4 +1,5 @@
-"""Write the tables and the plot of docs/accuracy.md: `python benchmarks/accuracy.py [--check]`.
+"""Write the tables and the plot of docs/accuracy.md, and the bands in catalogs/accuracy.csv: `python
+benchmarks/accuracy.py [--check]`.
 
 The tables stand between `<!-- name -->` and `<!-- /name -->`; what is around them is written by hand.
 """
@@ -9,7 +10,9 @@ from collections.abc import Iterable
 from math import log10
 from pathlib import Path
 
-from solver.validation import Report, validate
+from solver.catalog import load
+from solver.validation import Report, bands, validate
+from solver.validation.bands import write
 from solver.validation.report import Ordering, Summary
 
 ROOT = Path(__file__).parents[1]
@@ -30,6 +33,7 @@ def main() -> None:
         sys.exit(page != PAGE.read_text("utf-8"))
     PAGE.write_text(page, "utf-8")
     PLOT.write_text(scatter(report), "utf-8")
+    write(ROOT / "catalogs" / "accuracy.csv", bands(report, load()))
 
 
 def tables(report: Report, small: Report) -> dict[str, str]:

@@ -9,7 +9,7 @@ import pytest
 from solver.architecture import from_inline
 from solver.catalog import load
 from solver.errors import InputError
-from solver.validation import validate
+from solver.validation import bands, validate
 from solver.validation.ranking import Timed, order_of
 from solver.validation.recompute import recompute_of
 from solver.validation.rows import Row, read
@@ -149,3 +149,17 @@ def test_published_small_runs_are_met_as_told() -> None:
     mean = validate(RUNS / "published_small.csv").step_time_mape_pct
     assert mean is not None
     assert mean < 9
+
+
+def test_four_of_five_runs_lie_in_the_band_of_all(tmp_path: Path) -> None:
+    runs = [row(id=f"x-{n}", step_time_s=str(8 + n)) for n in range(11)]
+    report = validate(written(tmp_path, *runs))
+    whole = next(b for b in bands(report, CATALOG) if (b.family, b.framework) == ("*", "*"))
+    predicted = report.results[0].step_time_s
+    assert (whole.low, whole.high) == pytest.approx((9 / predicted, 17 / predicted), abs=1e-3)
+    assert {(b.family, b.framework) for b in bands(report, CATALOG)} == {
+        ("*", "*"),
+        ("*", "megatron-core"),
+        ("H", "*"),
+        ("H", "megatron-core"),
+    }
