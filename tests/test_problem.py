@@ -100,6 +100,42 @@ def test_steps_and_samples_say_how_many_tokens() -> None:
     assert any("gone through 3 times, so 12,288,000 tokens" in text for text in twice.assumptions)
 
 
+BATCH = {"sequence_length": 4096, "global_batch": "128 sequences"}
+DATA = BATCH | {"dataset": "54 GB"}
+
+
+@pytest.mark.parametrize(
+    ("training", "tokens"),
+    [
+        (DATA, 13_705_583_757),  # 54e9 / 3.94 = 13,705,583,756.3
+        (DATA | {"bytes_per_token": 4}, 13_500_000_000),
+        (DATA | {"bytes_per_token": 4, "epochs": 3}, 3 * 13_500_000_000),
+        # 13.5e9 / 1000 samples, each in a sequence of its own
+        (DATA | {"bytes_per_token": 4, "packing": "padded", "mean_length": 1000}, 13_500_000 * 4096),
+        (DATA | {"bytes_per_token": 4, "mean_length": 1000}, 13_500_000_000),
+        (BATCH | {"samples": 1000, "packing": "padded", "mean_length": 600}, 1000 * 4096),
+        (BATCH | {"samples": 1000, "mean_length": 600, "epochs": 2}, 2 * 1000 * 600),
+        (BATCH | {"tokens": "1B", "packing": "padded", "mean_length": 600}, 10**9),
+    ],
+)
+def test_a_data_set_and_its_packing_say_how_many_tokens(training: dict[str, Any], tokens: int) -> None:
+    assert problem(training=training).tokens == tokens
+
+
+def test_what_is_taken_of_a_data_set_is_told() -> None:
+    told = " ".join(problem(training=DATA | {"epochs": 2}).assumptions)
+    assert "bytes_per_token is not stated: 3.94 bytes a token" in told
+    assert "13,705,583,757 tokens of text, gone through 2 times, so 27,411,167,514 tokens" in told
+    padded = problem(training=DATA | {"packing": "padded", "mean_length": 1024})
+    assert "75% of the tokens, of their time and cost are padding" in " ".join(padded.assumptions)
+    assert (padded.training.fill, padded.training.document) == (0.25, None)
+    masked = problem(training=DATA | {"packing": "packed", "mean_length": 1024})
+    assert "attention stays inside documents, all taken to be of 1,024" in " ".join(masked.assumptions)
+    assert (masked.training.fill, masked.training.document) == (1.0, 1024)
+    assert "packing is not stated" in " ".join(problem().assumptions)
+    assert "packing is not stated" not in " ".join(masked.assumptions)
+
+
 @pytest.mark.parametrize(
     ("value", "model"),
     [
@@ -163,6 +199,7 @@ def test_a_path_of_the_command_line_starts_at_the_working_directory(
 def test_what_the_user_left_out_is_told() -> None:
     assert problem().assumptions == (
         "training.precision is not stated: bf16 is taken",
+        "training.packing is not stated: sequences are full of text",
         "training.optimizer is not stated: adamw is taken",
         "training.task is not stated: pretraining of all parameters",
         'training.global_batch: "4M tokens" is read as 4,194,304 tokens, 512 sequences of 8,192; '
@@ -197,7 +234,8 @@ def test_the_question_is_the_file_with_its_defaults() -> None:
     limits = {"deadline": "30 days", "devices": "h100*", "layout": {"tp": 8}}
     assert problem(limits=limits).question() == {
         "model": "llama-3-70b",
-        "training": TRAINING | {"precision": ["bf16"], "optimizer": "adamw", "task": "pretrain"},
+        "training": TRAINING
+        | {"packing": "packed", "precision": ["bf16"], "optimizer": "adamw", "task": "pretrain"},
         "limits": {
             "deadline": "30 days",
             "devices": ["h100*"],
@@ -223,7 +261,7 @@ def test_every_file_of_problems_is_read_and_says_who_would_write_it(path: Path) 
 def test_problems_reach_from_one_card_to_16384_devices() -> None:
     assert len(PROBLEMS) >= 9
     most = [read_problem(path).limits.max_devices for path in PROBLEMS]
-    assert (min(most), max(most)) == (64, 16384)
+    assert (min(most), max(most)) == (128, 16384)
 
 
 def test_an_override_takes_the_place_of_the_files_value() -> None:
