@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 from solver.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from solver.plan import Answer, Evaluation
     from solver.problem import Problem
 
 __version__ = "0.1.0"
-__all__ = ["InputError", "evaluate", "load", "solve"]
+__all__ = ["InputError", "batch", "evaluate", "load", "solve"]
 
 
 def load(source: "str | Path | Mapping[str, Any]") -> "Problem":
@@ -40,3 +40,21 @@ def evaluate(run: "str | Path | Mapping[str, Any]") -> "Evaluation":
     from solver.problem import read_run
 
     return evaluate_run(read_run(run))
+
+
+def batch(
+    problems: "Problem | str | Path | Mapping[str, Any] | Iterable[Problem | str | Path | Mapping[str, Any]]",
+    sets: "Mapping[str, Iterable[object]] | None" = None,
+    sweep: "Path | None" = None,
+    top: int = 5,
+    jobs: int | None = None,
+    engine: str = "local",
+) -> "Iterator[Answer | InputError]":
+    """The answers of many variants, in their order; for one that is bad input, the InputError in its place.
+
+    sets: values by dotted field, {"limits.deadline": ["30 days", "60 days"]}, every one with every other; the
+    last field changes fastest. sweep: a file of variants. jobs: how many at a time, None: one a core.
+    """
+    from solver.batches import Seats, answers
+
+    return answers(problems, sets or {}, sweep, top, Seats(jobs, engine))

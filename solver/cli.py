@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from solver import __version__
+from solver.cli_batch import INTERRUPTED, batch, batch_table
 from solver.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-DONE, BAD_INPUT, INFEASIBLE, STOPPED, INTERRUPTED, NO_READER = 0, 2, 3, 4, 130, 141
+DONE, BAD_INPUT, INFEASIBLE, STOPPED, NO_READER = 0, 2, 3, 4, 141
 EXIT_CODE = {"optimal": DONE, "feasible": DONE, "infeasible": INFEASIBLE, "unknown": STOPPED}
 
 app = typer.Typer(
@@ -116,6 +117,10 @@ def validate(
     from solver.validation import validate
 
     _print(validate(runs).model_dump(mode="json"), validation_report, json)
+
+
+app.command()(batch)
+app.command("batch-table")(batch_table)
 
 
 @app.command()

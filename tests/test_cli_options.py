@@ -14,6 +14,11 @@ PARAMETERS = {
     ],
     "evaluate": ["RUN", "--json"],
     "validate": ["RUNS", "--json"],
+    "batch": [
+        "PROBLEM...", "--out", "--set", "--sweep", "--jobs", "--engine", "--address", "--resume", "--top",
+        "--html",
+    ],
+    "batch-table": ["RESULTS", "TABLE"],
     "model": ["MODEL", "--sequence-length", "--text-only", "--prediction-layers", "--assume", "--json"],
     "catalog": ["RECORDS", "--filter", "--catalog", "--json"],
     "schema": [],

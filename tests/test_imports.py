@@ -22,6 +22,7 @@ LEVELS = (
     ("search",),
     ("validation", "batches"),
     ("report",),
+    ("cli_batch",),
     ("cli",),
     ("__main__",),
 )

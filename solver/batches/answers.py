@@ -1,20 +1,25 @@
 """A batch from Python: its answers, in the order of its variants."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from solver.batches.run import Seats, Sets, lines_of, variants_of
-from solver.batches.variants import Source
+from solver.batches.variants import Source, Variant
 from solver.errors import Fault, InputError
 from solver.plan import Answer
+from solver.problem import Problem
 
 
 def answers(
-    problems: Iterable[Source], sets: Sets, sweep: Path | None, top: int, seats: Seats
+    problems: Source | Iterable[Source], sets: Sets, sweep: Path | None, top: int, seats: Seats
 ) -> Iterator[Answer | InputError]:
-    """The answer of each variant; the InputError in its place where it has none."""
-    variants = variants_of(problems, sets, sweep, top).variants
+    """The answer of each variant; the InputError in its place where it has none. Raises InputError."""
+    listed = [problems] if isinstance(problems, str | Path | Mapping | Problem) else problems
+    return _in_order(variants_of(listed, sets, sweep, top).variants, seats)
+
+
+def _in_order(variants: list[Variant], seats: Seats) -> Iterator[Answer | InputError]:
     early: dict[str, Answer | InputError] = {}
     expected = iter(variants)
     awaited = next(expected, None)

@@ -18,6 +18,7 @@ from solver.batches.table import RECORDS, check_table, write_table
 from solver.batches.variants import Expansion, Source, Variant, documents, expanded
 from solver.catalog import load
 from solver.errors import Fault, InputError
+from solver.units import shown
 
 Sets = Iterable[str] | Mapping[str, Iterable[object]]
 
@@ -49,6 +50,8 @@ def engine_of(seats: Seats, variants: int) -> Engine:
         from solver.batches.cluster import RayEngine
 
         return RayEngine(seats.jobs, seats.address)
+    if seats.engine != "local":
+        raise InputError("engine", [Fault("", f'{shown(seats.engine)} is no engine; write "local" or "ray"')])
     from solver.batches.local import LocalEngine
 
     return LocalEngine(max(1, min(seats.jobs or _cores(), variants)))

@@ -11,7 +11,7 @@ from solver import __version__
 from solver.batches.record import Record, failed, written
 from solver.catalog import load
 from solver.errors import Fault, InputError
-from solver.problem import read_problem
+from solver.question import understand
 from solver.search import solve_problem
 from solver.search.bench import Benches, forget
 
@@ -49,7 +49,7 @@ class Answerer:
         faults = [Fault(*fault) for fault in document["faults"]]
         if faults:
             raise InputError(document["problem"], faults)
-        problem = read_problem(document["fields"], task["given"], Path(document["folder"]))
+        problem = understand(document["fields"], task["given"], Path(document["folder"]))
         benches = None if task["alone"] else self.benches
         return solve_problem(problem, task["top"], benches=benches).model_dump(mode="json")
 

@@ -9,7 +9,7 @@ is looked at once, and the questions after the first are only priced, filtered a
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -26,6 +26,7 @@ ROWS_KEPT = 2_000_000  # layouts whose spaces stay at hand while markets are loo
 TABLES_KEPT = 2
 BENCHES_KEPT = 2
 FLOORS_KEPT = 100_000
+FREE = ("steps", "operations")  # of a job: what looks do not depend on, and what the catalog's hash covers
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -33,14 +34,8 @@ Value = TypeVar("Value")
 
 def shared_by(question: Question) -> Hashable:
     """What two questions must have in common to use one bench."""
-    job = question.job
-    return (
-        job.architecture,
-        job.sequence,
-        job.global_batch,
-        job.gradient_dtype,
-        question.catalog.hash,
-    )
+    told = {f.name: getattr(question.job, f.name) for f in fields(question.job) if f.name not in FREE}
+    return (*told.values(), question.catalog.hash)
 
 
 class Looked(NamedTuple):
