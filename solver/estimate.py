@@ -40,6 +40,8 @@ class Job:
     flash: bool = True
     imbalance: float | None = None
     """Of the experts; None: that of the operations."""
+    document: int | None = None
+    """Mean tokens of a document where attention stays inside of them; None: it sees the whole sequence."""
 
     @property
     def tokens_per_step(self) -> int:
@@ -48,7 +50,7 @@ class Job:
     @cached_property
     def flops_per_token(self) -> float:
         """Model FLOPs of training: every matmul, causal attention at half, nothing recomputed."""
-        return training_flops_per_token(self.architecture, self.sequence)
+        return training_flops_per_token(self.architecture, self.document or self.sequence)
 
     @property
     def checkpoint_bytes(self) -> float:
@@ -147,6 +149,7 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
             job.imbalance or job.operations.expert_imbalance,
             framework.cast_bytes,
             framework.grouped,
+            job.document or job.sequence,
         ),
         framework,
         precision in NARROW,

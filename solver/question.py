@@ -59,11 +59,13 @@ class Question:
 
 
 def understand(
-    source: Path | str | Mapping[str, Any], overrides: Mapping[str, object] | None = None
+    source: Path | str | Mapping[str, Any],
+    overrides: Mapping[str, object] | None = None,
+    folder: Path | None = None,
 ) -> Problem:
     """The problem in a requirements file. Raises InputError with every fault, of names in the catalog too."""
     try:
-        return read_problem(source, overrides)
+        return read_problem(source, overrides, folder)
     except InputError as error:
         raise InputError(error.source, [*error.faults, *name_faults(error.given)], error.given) from None
 
@@ -125,6 +127,7 @@ def ask(problem: Problem) -> Question:
             global_batch=training.global_batch,
             steps=problem.steps,
             gradient_dtype=training.gradient_dtype,
+            document=training.document,
             operations=catalog.operations["operations"],
         ),
         offerings=tuple(

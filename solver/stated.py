@@ -63,6 +63,7 @@ def state(run: Run) -> Stated:
         global_batch=training.global_batch,
         steps=run.training.steps or 1,
         gradient_dtype=training.gradient_dtype,
+        document=training.document,
         operations=catalog.operations["operations"],
         flash=run.software.attention != "unfused",
     )

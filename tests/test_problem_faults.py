@@ -18,6 +18,7 @@ from solver.errors import Fault, InputError
 from solver.problem import Problem, Run, read_problem, read_run, schema
 
 TRAINING = {"tokens": "2T", "sequence_length": 8192, "global_batch": "512 sequences"}
+DATA = {"dataset": "54 GB", "sequence_length": 8192, "global_batch": "512 sequences"}
 SHAPE = {"layers": 32, "hidden": 4096, "heads": 32, "ffn": 14336, "vocab": 128256}
 MOE = SHAPE | {"experts": 8, "experts_per_token": 2}
 BAD: list[tuple[dict[Any, Any], str]] = [
@@ -56,6 +57,18 @@ BAD: list[tuple[dict[Any, Any], str]] = [
     ({"limits": {"budget": Decimal(3)}}, "limits.budget: a value of type Decimal is not an amount of money"),
     ({"limits": {"deadline": timedelta(3)}}, "limits.deadline: a value of type timedelta is not a duration"),
     ({"limits": {"devices": {"a"}}}, "limits.devices[0]: a value of type set is not text"),
+    # data
+    ({"training": TRAINING | {"dataset": "54 GB"}}, "training.dataset: clashes with tokens; state only one of tokens, dataset"),
+    ({"training": TRAINING | {"bytes_per_token": 4}}, 'training.bytes_per_token: says nothing without dataset; write e.g. "dataset: 54 GB"'),
+    ({"training": TRAINING | {"packing": "padded"}}, 'training.mean_length: is missing; write the mean length of a sample, "mean_length: 600"'),
+    ({"training": TRAINING | {"packing": "loose"}}, 'training.packing: "loose" is not one of packed, padded'),
+    ({"training": TRAINING | {"mean_length": 8193}}, "training.mean_length: 8193 is above sequence_length 8192; write at most 8192"),
+    ({"training": TRAINING | {"mean_length": 0}}, "training.mean_length: 0 is below 1"),
+    ({"training": DATA | {"dataset": "54 tokens"}}, 'training.dataset: "54 tokens" is not an amount of memory'),
+    ({"training": DATA | {"dataset": 0}}, 'training.dataset: 0 is not above zero; write e.g. "54 GB"'),
+    ({"training": DATA | {"dataset": "9000 PB"}}, 'training.dataset: "9000 PB" is above 1e18 bytes; write e.g. "54 GB"'),
+    ({"training": DATA | {"bytes_per_token": 0}}, "training.bytes_per_token: 0 is not above zero"),
+    ({"training": DATA | {"bytes_per_token": "many"}}, 'training.bytes_per_token: "many" is not a number'),
     # lists and names
     ({"limits": {"devices": ["h100*", 7]}}, "limits.devices[1]: 7 is not text; put it in quotes if it is a name"),
     ({"limits": {"devices": []}}, "limits.devices: the list is empty; name at least one, or leave the field out"),

@@ -4,16 +4,18 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from solver.problem.amount import ENGLISH_BYTES_PER_TOKEN, text_tokens
 from solver.problem.batch import read_batch
 from solver.problem.quantities import Model
 from solver.problem.shape import Attention, InlineModel, ModelName, ModelPath
 from solver.units import shown
 
 if TYPE_CHECKING:
-    from solver.problem.fields import Problem
+    from solver.problem.fields import Problem, Training
 
 _DEFAULTS = {  # field -> sentence, told where the user left the field out
     "training.precision": "training.precision is not stated: bf16 is taken",
+    "training.packing": "training.packing is not stated: sequences are full of text",
     "training.optimizer": "training.optimizer is not stated: adamw is taken",
     "training.task": "training.task is not stated: pretraining of all parameters",
     "limits.pricing": "limits.pricing is not stated: on-demand and owned prices are considered",
@@ -67,11 +69,40 @@ def _of_training(problem: "Problem", given: dict[str, Any]) -> Iterator[str]:
     )
     if reading:
         yield f"training.global_batch: {reading}"
-    if training.samples is not None:
-        times = f"{training.epochs:,} times" if training.epochs else "once"
+    yield from _of_amount(problem)
+    yield from _of_packing(problem.training)
+
+
+def _of_amount(problem: "Problem") -> Iterator[str]:
+    training = problem.training
+    times = f"{training.epochs:,} times" if training.epochs else "once"
+    through = f"gone through {times}, so {problem.tokens:,} tokens"
+    if training.samples is not None and training.document:
+        yield f"training.samples: a sample is a document of {training.mean_length:,} tokens, {through}"
+    elif training.samples is not None:
+        yield f"training.samples: a sample is one sequence of {training.sequence_length:,} tokens, {through}"
+    if training.dataset is not None:
+        if training.bytes_per_token is None:
+            yield (
+                f"training.bytes_per_token is not stated: {ENGLISH_BYTES_PER_TOKEN} bytes a token, as of "
+                "English by the tokenizer of Llama 3 (arXiv 2407.21783); code and numbers take fewer"
+            )
+        yield f"training.dataset: {text_tokens(training):,} tokens of text, {through}"
+
+
+def _of_packing(training: "Training") -> Iterator[str]:
+    mean = training.mean_length
+    if mean is None:
+        return
+    if training.document:
         yield (
-            f"training.samples: a sample is one sequence of {training.sequence_length:,} tokens, "
-            f"gone through {times}, so {problem.tokens:,} tokens"
+            f"training.mean_length: attention stays inside documents, all taken to be of {mean:,} tokens; "
+            "of unequal ones it costs more"
+        )
+    else:
+        yield (
+            f"training.packing: a sequence of {training.sequence_length:,} tokens holds {mean:,} of text, so "
+            f"{1 - training.fill:.0%} of the tokens, of their time and cost are padding; packing avoids it"
         )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from solver.errors import Fault
 
-AMOUNTS = ("tokens", "steps", "samples")
+AMOUNTS = ("tokens", "steps", "samples", "dataset")
 _OF_EXPERTS = ("experts_per_token", "expert_ffn", "shared_experts", "dense_layers")
 
 
@@ -31,7 +31,8 @@ def run_clashes(given: dict[str, Any]) -> list[Fault]:
 def _amount(training: dict[str, Any]) -> Iterator[Fault]:
     if not any(name in training for name in (*AMOUNTS, "epochs")):
         yield Fault(
-            "training.tokens", 'is missing; write e.g. "tokens: 15T", or state steps, or samples and epochs'
+            "training.tokens",
+            'is missing; write e.g. "tokens: 15T", or state steps, samples and epochs, or "dataset: 54 GB"',
         )
     yield from _together(training)
 
@@ -43,11 +44,17 @@ def _together(training: dict[str, Any]) -> Iterator[Fault]:
         yield Fault(
             f"training.{stated[1]}", f"clashes with {stated[0]}; state only one of {', '.join(stated)}"
         )
-    if "epochs" in training and "samples" not in training:
+    if "epochs" in training and not {"samples", "dataset"} & training.keys():
         other = (
             f"clashes with {stated[0]}; remove one of the two" if stated else "says nothing without samples"
         )
         yield Fault("training.epochs", f'{other}, or write e.g. "samples: 10M" for the size of the data set')
+    if "bytes_per_token" in training and "dataset" not in training:
+        yield Fault("training.bytes_per_token", 'says nothing without dataset; write e.g. "dataset: 54 GB"')
+    if str(training.get("packing")).strip().lower() == "padded" and "mean_length" not in training:
+        yield Fault(
+            "training.mean_length", 'is missing; write the mean length of a sample, "mean_length: 600"'
+        )
 
 
 def _inline(model: object) -> Iterator[Fault]:

@@ -5,10 +5,13 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
 from pydantic import WithJsonSchema as Json
 
+from solver.problem.amount import tokens_of
 from solver.problem.batch import batch_sequences
 from solver.problem.clashes import AMOUNTS
 from solver.problem.paths import Folder
 from solver.problem.quantities import (
+    Bytes,
+    BytesPerToken,
     Degrees,
     Devices,
     Duration,
@@ -20,6 +23,7 @@ from solver.problem.quantities import (
     Names,
     Objective,
     Optimizer,
+    Packing,
     Precisions,
     Pricings,
     Recomputes,
@@ -46,15 +50,23 @@ class Training(Model):
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [a]} for a in AMOUNTS]})
 
     tokens: Tokens | None = Field(default=None, examples=["15T"])
-    """Tokens to train on; or state steps, or samples and epochs."""
+    """Tokens to train on; or state steps, samples and epochs, or the data set."""
     steps: Steps | None = None
     """Optimizer steps, in place of tokens."""
     samples: Samples | None = None
-    """Sequences of the data set, in place of tokens."""
+    """Sequences of the data set, in place of tokens; documents where they are packed by their mean_length."""
+    dataset: Bytes | None = None
+    """Text of the data set, in place of tokens."""
+    bytes_per_token: BytesPerToken | None = None
+    """Of the text of the data set; 3.94 where left out: English by a vocabulary of 128,000."""
     epochs: Epochs | None = None
-    """How often the samples are gone through; once where left out."""
+    """How often the samples or the data set are gone through; once where left out."""
     sequence_length: SequenceLength = Field(examples=[8192])
     """Tokens of one sequence."""
+    packing: Packing = "packed"
+    """packed: sequences are full; padded: each holds one document, and padding behind it."""
+    mean_length: SequenceLength | None = None
+    """Mean tokens of a document: of the text in a padded sequence, or what attention sees in a packed one."""
     global_batch: Annotated[
         int,
         BeforeValidator(batch_sequences),
@@ -69,6 +81,24 @@ class Training(Model):
     """In which gradients are kept and reduced; by framework where left out."""
     task: Task = "pretrain"
     """pretrain, or sft: fine-tuning of all parameters."""
+
+    @property
+    def document(self) -> int | None:
+        """Mean tokens of a document, where attention stays inside of them."""
+        return self.mean_length if self.packing == "packed" else None
+
+    @property
+    def fill(self) -> float:
+        """Share of the tokens that is text; the rest is padding."""
+        return 1.0 if self.document or not self.mean_length else self.mean_length / self.sequence_length
+
+    @field_validator("mean_length")
+    @classmethod
+    def _fits(cls, mean_length: int, info: ValidationInfo) -> int:
+        sequence = info.data.get("sequence_length", mean_length)
+        if mean_length > sequence:
+            raise ValueError(f"{mean_length} is above sequence_length {sequence}; write at most {sequence}")
+        return mean_length
 
 
 class LayoutLimits(Model):
@@ -225,12 +255,8 @@ class Problem(Model):
 
     @property
     def tokens(self) -> int:
-        """Tokens of the whole training."""
-        training = self.training
-        batch = training.sequence_length * training.global_batch
-        if training.samples is not None:
-            return training.samples * (training.epochs or 1) * training.sequence_length
-        return training.tokens or (training.steps or 0) * batch
+        """Tokens of the whole training, padding included."""
+        return tokens_of(self.training)
 
     def question(self) -> dict[str, Any]:
         """The file with its defaults filled, quantities as the user wrote them."""

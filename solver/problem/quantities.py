@@ -130,6 +130,14 @@ Usd = Annotated[
 ]
 UsdPerHour = Annotated[float, BeforeValidator(units.usd_per_hour), _quantity_json("55.04 USD/hour", 0)]
 Watts = Annotated[float, _above_zero(units.watts, "2 MW", 1e15, "1e15 W"), _quantity_json("2 MW", "700 kW")]
+Bytes = Annotated[
+    float, _above_zero(units.bytes_, "54 GB", 1e18, "1e18 bytes"), _quantity_json("54 GB", "15 TB")
+]
+BytesPerToken = Annotated[
+    float,
+    _above_zero(units.count, "4.2", 1e3, "1,000 bytes a token"),
+    Json({"type": "number", "examples": [4.2]}),
+]
 
 Tokens = Annotated[int, _whole("tokens", "15T", 1e18), _quantity_json("15T", "300B", "2T tokens")]
 Steps = Annotated[int, _whole("steps", 500000, 1e15), _quantity_json(500000, "500k")]
@@ -158,6 +166,7 @@ Objective = Annotated[Literal["cost", "time", "energy"], _one_of(["cost", "time"
 # The optimizers whose bytes per parameter the frameworks' records hold.
 Optimizer = Annotated[Literal["adamw", "adam"], _one_of(["adamw", "adam"])]
 GradientDtype = Annotated[Literal["fp32", "bf16", "fp16"], _one_of(["fp32", "bf16", "fp16"])]
+Packing = Annotated[Literal["packed", "padded"], _one_of(["packed", "padded"])]
 Task = Annotated[Literal["pretrain", "sft"], _one_of(["pretrain", "sft"])]
 Recompute = Annotated[Literal["none", "selective", "full"], _one_of(["none", "selective", "full"])]
 Positions = Annotated[Literal["rope", "learned", "none"], _one_of(["rope", "learned", "none"])]

@@ -7,8 +7,20 @@ from solver import units
 from solver.report.words import Fields, joined
 
 # Of the training, in the order in which they are told.
-AMOUNTS = {"tokens": "{} tokens", "steps": "{} steps", "samples": "{} samples", "epochs": "{} epochs"}
-SETTINGS = {"gradient_dtype": "gradients in {}", "optimizer": "{}", "task": "{}"}
+AMOUNTS = {
+    "tokens": "{} tokens",
+    "steps": "{} steps",
+    "samples": "{} samples",
+    "dataset": "{} of text",
+    "epochs": "{} epochs",
+}
+SETTINGS = {
+    "packing": "{}",
+    "mean_length": "mean length {}",
+    "gradient_dtype": "gradients in {}",
+    "optimizer": "{}",
+    "task": "{}",
+}
 
 
 def question_rows(question: Fields) -> list[tuple[str, str]]:

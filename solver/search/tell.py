@@ -1,6 +1,7 @@
 """What an answer says beside its plans: the proof, and warnings."""
 
 import math
+from collections.abc import Iterator
 
 from solver.catalog import STALE_DAYS, age_days
 from solver.plan import Plan
@@ -10,6 +11,8 @@ from solver.search.explore import Goal
 from solver.search.rank import Choice
 
 LARGE_RENT = 512  # devices on demand of one provider beyond which nobody gets them by a click
+COMPUTE_OPTIMAL = 20  # tokens a parameter
+GOOD_EPOCHS = 4
 CHEAPER = {"spot", "committed-1y", "committed-3y", "capacity-block", "flex-start", "community"}
 
 
@@ -53,7 +56,27 @@ def band_is_assumed(question: Question) -> str:
 def warnings(question: Question, plans: list[Plan]) -> list[str]:
     """What a buyer should know before signing."""
     told = [f"{_plans(numbers)}: {sentence}" for sentence, numbers in _of_plans(question, plans).items()]
-    return [*told, *_without_offering(question), *_other_pricing(question)]
+    return [*told, *_without_offering(question), *_other_pricing(question), *_of_data(question)]
+
+
+def _of_data(question: Question) -> Iterator[str]:
+    """Notes on the amount of data; no limits. Sources: Hoffmann et al. 2022, Muennighoff et al. 2023."""
+    problem, parameters = question.problem, question.job.architecture.active_parameters
+    ratio = problem.tokens * problem.training.fill / parameters
+    if problem.training.task == "pretrain":
+        told = "a smaller model on more tokens may end better at the same cost"
+        if ratio >= COMPUTE_OPTIMAL:
+            told = "usual for a model that is used much; a larger one would learn more at the cost"
+        beside = "fewer than" if ratio < COMPUTE_OPTIMAL else "at least"
+        yield (
+            f"note: {ratio:.3g} tokens an active parameter, {beside} the {COMPUTE_OPTIMAL} that make the "
+            f"most of the compute (arXiv 2203.15556): {told}"
+        )
+    if repeats := (problem.training.epochs or 1) - 1:
+        yield (
+            f"note: {repeats / (repeats + 1):.0%} of the tokens are repeated data; beyond {GOOD_EPOCHS} "
+            "epochs repeats teach much less than new text (arXiv 2305.16264)"
+        )
 
 
 def _of_plans(question: Question, plans: list[Plan]) -> dict[str, list[int]]:
