@@ -6,6 +6,7 @@ network cards, and a ring with k members in a machine has the cards of k ranks t
 every array is (N,).
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -76,9 +77,14 @@ def gather_s(message_bytes: Number, group: Span, network: Network) -> Floats:
     Source: Johnsson, Ho 1989, IEEE Trans. Comput. 38(9), 1249-1268 (pipelining); Thakur, Rabenseifner, Gropp
     2005, Int. J. High Perform. Comput. Appl. 19(1), 49-66 (ring); constants: docs/kernels.md.
     """
-    moved = (group.ranks - 1) / group.ranks * message_bytes
-    streamed = _over(moved, ring_bytes_per_s(group, network))
-    return (np.sqrt(streamed) + np.sqrt(latency_s(group, network))) ** 2
+    return gathers_s((message_bytes,), group, network)[0]
+
+
+def gathers_s(messages_bytes: Iterable[Number], group: Span, network: Network) -> list[Floats]:
+    """Times of gathers over one group, whose rate and latency are computed once. [s], each (N,)"""
+    share = (group.ranks - 1) / group.ranks
+    rate, start = ring_bytes_per_s(group, network), np.sqrt(latency_s(group, network))
+    return [np.square(np.sqrt(_over(share * message, rate)) + start) for message in messages_bytes]
 
 
 def all_reduce_s(message_bytes: Number, group: Span, network: Network) -> Floats:

@@ -65,7 +65,8 @@ def layer_time(layer: Layer, cut: Layouts, setting: Setting, communication_s: Nu
 class LayerCost:
     """What a layer, and the tables, cost one micro-batch on a rank; exposed seconds, each (K,).
 
-    hidden_bytes: the hidden state of a micro-batch, whole [B].
+    handed_bytes    of the hidden state of a micro-batch, what a rank sends to the next stage [B]
+    regathered      seconds to make it whole again there, over the tensor ranks
     """
 
     compute: LayerTime
@@ -74,7 +75,8 @@ class LayerCost:
     expert: Floats
     embedding: Floats
     loss: Floats
-    hidden_bytes: Floats
+    handed_bytes: Floats
+    regathered: Floats
 
     @cached_property
     def total(self) -> Floats:
@@ -98,7 +100,7 @@ def layer_cost(setting: Setting, rank: Rank, network: Network, cut: Layouts) -> 
     call = Call(setting, network, cut, hidden)
     exposed = (tensor_s(call, matmul_s), context_s(call, passes, rank.width), expert_s(call, matmul_s))
     compute = layer_time(passes, cut, setting, sum(exposed))
-    arrays = (*exposed, embedding, loss, hidden)
+    arrays = (*exposed, embedding, loss, *hand_off(call))
     return LayerCost(compute, *(array + np.zeros(len(cut)) for array in arrays))
 
 
@@ -123,6 +125,22 @@ class Call(NamedTuple):
     def repeated(self) -> Floats:
         """Share of the forward communication that recompute repeats. (K,)"""
         return np.array([kind.communication for kind in self.setting.kinds])[self.cut.recompute]
+
+
+def hand_off(call: Call) -> tuple[Floats, Floats]:
+    """Bytes that a rank sends to the next stage, seconds to gather them there. (K,)
+
+    Where a framework scatters, a rank sends its tp-th part, and the stage gathers it again unless sequence
+    parallelism keeps it cut.
+
+    Source: Narayanan et al. 2021, arXiv 2104.04473, sec. 4.1.
+    """
+    cut, scattered = call.cut, call.setting.framework.scattered
+    parallel = cut.sequence_parallel == 1
+    group = com.span(cut.tp, np.ones(1, np.int64), call.network)
+    gathered = com.gather_s(call.hidden_bytes, group, call.network)
+    parts = cut.tp if scattered else np.where(parallel, cut.tp, 1)
+    return call.hidden_bytes / parts, np.where(parallel, 0.0, scattered * gathered)
 
 
 def tensor_s(call: Call, matmul_s: Number) -> Floats:

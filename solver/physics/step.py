@@ -94,9 +94,10 @@ class Step:
         """
         layouts, shards = self.layouts, Shards.of(self.layouts)
         edp = np.maximum(layouts.edp, 1)
-        dense = self._reduction_s(self.held.dense, (shards.dense, layouts.replicas), layouts.tp)
-        expert = self._reduction_s(self.held.expert, (shards.expert, edp), layouts.ep * layouts.etp)
-        total = dense + expert
+        total = self._reduction_s(self.held.dense, (shards.dense, layouts.replicas), layouts.tp)
+        if self.setting.architecture.experts:
+            stride = layouts.ep * layouts.etp
+            total = total + self._reduction_s(self.held.expert, (shards.expert, edp), stride)
         rounds = np.where(layouts.zero == 3, layouts.grad_accum, 1)
         compute = self.stages.most * self.layer.compute.total
         hiding = np.where(layouts.zero == 3, layouts.grad_accum, BACKWARD_SHARE) * compute
@@ -115,12 +116,13 @@ class Step:
         shards, ranks = replicas
         model, zero = self.setting.model, self.layouts.zero
         inner = com.span(shards, stride, self.network)
-        outer = com.span(ranks // shards, stride * shards, self.network)
-        scatter = com.gather_s(held * model.gradient, inner, self.network)
-        gather = com.gather_s(held * model.gathered, inner, self.network)
-        summed = com.all_reduce_s(held * model.gradient / shards, outer, self.network)
+        messages = (held * model.gradient, held * model.gathered)
+        scatter, gather = com.gathers_s(messages, inner, self.network)
         rounds = np.where(zero == 3, self.layouts.grad_accum, 1)
-        sharded = rounds * (scatter + np.where(zero == 3, 2, 1) * gather) + summed
+        sharded = rounds * (scatter + np.where(zero == 3, 2, 1) * gather)
+        if (copies := ranks // shards).max() > 1:
+            outer = com.span(copies, stride * shards, self.network)
+            sharded = sharded + com.all_reduce_s(held * model.gradient / shards, outer, self.network)
         return np.where(zero == 0, 2 * scatter, sharded)
 
     @cached_property
@@ -135,17 +137,11 @@ class Step:
     def send_s(self) -> Floats:
         """Hidden states between stages of a step: for each micro-batch forward and back. [s], (N,)
 
-        Where a framework scatters, a rank sends its tp-th part, and the stage gathers it again unless
-        sequence parallelism keeps it cut. Interleaving sends vpp times as often, half of it behind other
-        chunks.
+        Interleaving sends vpp times as often, half of it behind other chunks.
         """
-        layouts, framework = self.layouts, self.setting.framework
-        whole, parallel = self.layer.hidden_bytes, layouts.sequence_parallel == 1
-        parts = layouts.tp if framework.scattered else np.where(parallel, layouts.tp, 1)
-        group = com.span(layouts.tp, np.ones(1, np.int64), self.network)
-        gathered = np.where(parallel, 0.0, framework.scattered * com.gather_s(whole, group, self.network))
-        sent = com.send_s(whole / parts, layouts.tp * layouts.cp * layouts.dp, self.network)
-        once = sent + gathered + framework.send_pause
+        layouts, layer = self.layouts, self.layer
+        sent = com.send_s(layer.handed_bytes, layouts.tp * layouts.cp * layouts.dp, self.network)
+        once = sent + layer.regathered + self.setting.framework.send_pause
         times = layouts.grad_accum * np.where(layouts.vpp > 1, layouts.vpp / 2, 1) + layouts.pp - 1
         return np.where(layouts.pp > 1, 2 * times * once, 0.0)
 
