@@ -61,7 +61,7 @@ def state(run: Run) -> Stated:
         architecture=architecture,
         sequence=training.sequence_length,
         global_batch=training.global_batch,
-        steps=run.training.steps or 1,
+        steps=run.steps,
         gradient_dtype=training.gradient_dtype,
         document=training.document,
         operations=catalog.operations["operations"],

@@ -160,9 +160,6 @@ def comes_back(file: dict[str, Any], plan: Plan) -> None:
         assert result["time"][key] == expected["time"][key]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="evaluate takes steps alone, not tokens or samples: days are of one step"
-)
 def test_evaluate_tells_the_days_of_the_run_that_was_planned() -> None:
     plan = answer("llama-3-70b.yaml").plans[0]
     result = solver.evaluate(run_of(problem("llama-3-70b.yaml").given, plan))

@@ -20,6 +20,11 @@ def tokens_of(training: "Training") -> int:
     return training.tokens or (training.steps or 0) * sequence * training.global_batch
 
 
+def steps_of(training: "Training") -> int:
+    """Optimizer steps of the whole training; 0 where its length is not stated."""
+    return training.steps or -(-tokens_of(training) // (training.sequence_length * training.global_batch))
+
+
 def _tokens_to_compute(training: "Training") -> int:
     """Of one pass through the data set: its text, and what fills its sequences up."""
     text = text_tokens(training)

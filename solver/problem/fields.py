@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
 from pydantic import WithJsonSchema as Json
 
-from solver.problem.amount import tokens_of
+from solver.problem.amount import steps_of, tokens_of
 from solver.problem.batch import batch_sequences
 from solver.problem.clashes import AMOUNTS
 from solver.problem.paths import Folder
@@ -250,8 +250,7 @@ class Problem(Model):
     @property
     def steps(self) -> int:
         """Optimizer steps of the whole training."""
-        training = self.training
-        return training.steps or -(-self.tokens // (training.sequence_length * training.global_batch))
+        return steps_of(self.training)
 
     @property
     def tokens(self) -> int:

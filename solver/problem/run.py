@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator, PrivateAttr
 
+from solver.problem.amount import steps_of
 from solver.problem.fields import Training
 from solver.problem.paths import Folder
 from solver.problem.quantities import (
@@ -167,3 +168,8 @@ class Run(Model):
     def precision(self) -> PrecisionName:
         """The one precision of the run."""
         return self.training.precision[0]
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps of the whole training; one where its length is not stated."""
+        return max(steps_of(self.training), 1)
