@@ -120,7 +120,7 @@ class Step:
         scatter, gather = com.gathers_s(messages, inner, self.network)
         rounds = np.where(zero == 3, self.layouts.grad_accum, 1)
         sharded = rounds * (scatter + np.where(zero == 3, 2, 1) * gather)
-        if (copies := ranks // shards).max() > 1:
+        if ((copies := ranks // shards) > 1).any():
             outer = com.span(copies, stride * shards, self.network)
             sharded = sharded + com.all_reduce_s(held * model.gradient / shards, outer, self.network)
         return np.where(zero == 0, 2 * scatter, sharded)
