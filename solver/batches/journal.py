@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,13 @@ class Journal:
         self.path = path
         self.done: set[str] = set()
         try:
-            self.file = self._open()
-            if self.file.seek(0, os.SEEK_END) and not resume:
-                raise InputError(
-                    str(path), [Fault("", "exists; add --resume to go on with it, or name another file")]
-                )
-            self._read(outdated)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.file = path.open("a+b", buffering=0)
+            with ExitStack() as undo:
+                undo.callback(self._close)
+                self._lock(self.file)
+                self._take_up(outdated, resume=resume)
+                undo.pop_all()
         except OSError as error:
             raise InputError(str(path), [Fault("", f"could not be written: {error.strerror}")]) from None
 
@@ -67,13 +69,10 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.file.close()
+        self._close()
 
-    def _open(self) -> Any:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        file = self.path.open("a+b", buffering=0)
-        self._lock(file)
-        return file
+    def _close(self) -> None:
+        self.file.close()
 
     def _lock(self, file: Any) -> None:
         if fcntl is None:
@@ -83,9 +82,11 @@ class Journal:
         except BlockingIOError:
             raise InputError(str(self.path), [Fault("", "another batch is writing to it")]) from None
 
-    def _read(self, outdated: Callable[[Record], bool]) -> None:
-        """Takes up what stands: the whole lines of records that hold still."""
-        self.file.seek(0)
+    def _take_up(self, outdated: Callable[[Record], bool], *, resume: bool) -> None:
+        """Reads what stands: the whole lines of records that hold still."""
+        if self.file.seek(0, os.SEEK_END) and not resume:
+            told = "exists; add --resume to go on with it, or name another file"
+            raise InputError(str(self.path), [Fault("", told)])
         whole, old = 0, 0
         with self.path.open("rb") as file:
             for line, record in _lines(file, str(self.path)):
@@ -116,12 +117,11 @@ class Journal:
             for written in (old, new):
                 written.flush()
                 os.fsync(written.fileno())
-        renamed = kept.open("a+b", buffering=0)
-        self._lock(renamed)
+        self._close()
+        self.file = kept.open("a+b", buffering=0)
+        self._lock(self.file)
         kept.replace(self.path)
         _sync_folder(self.path.parent)
-        self.file.close()
-        self.file = renamed
 
     def add(self, line: str) -> None:
         """Appends a record: when this returns, it stands. Raises InputError where the disk is full."""

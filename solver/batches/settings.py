@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,16 +56,14 @@ def combinations(
     if twice := sorted({field for field in fields if fields.count(field) > 1}):
         told = [Fault(field, "is set in two places; keep one of them") for field in twice]
         raise InputError(str(sweep or "--set"), told)
-    if (count := _size(axes)) > MOST:
-        raise InputError(str(sweep or "--set"), [Fault("", f"{count:,} variants are more than {MOST:,}")])
+    _bounded([len(axis) for axis in axes])
     return [_together(parts) for parts in product(*axes)]
 
 
-def _size(axes: Iterable[list[Combination]]) -> int:
-    count = 1
-    for axis in axes:
-        count *= len(axis)
-    return count
+def _bounded(sizes: Iterable[int]) -> None:
+    """Refuses what nobody waits for, before it is spelled out."""
+    if (count := prod(sizes)) > MOST:
+        raise InputError("trainplan", [Fault("", f"{count:,} variants are more than {MOST:,}")])
 
 
 def _together(parts: Iterable[Combination]) -> Combination:
@@ -155,6 +154,7 @@ def _is_glob(setting: Setting) -> bool:
 
 
 def _grid(options: Options) -> list[Combination]:
+    _bounded(map(len, options.values()))
     return [Combination(dict(zip(options, chosen, strict=True))) for chosen in product(*options.values())]
 
 

@@ -15,13 +15,14 @@ from solver.catalog import load
 from solver.errors import Fault, InputError
 from solver.model_words import config_file, is_file, is_path
 from solver.problem import Problem
+from solver.problem.clashes import AMOUNTS
 from solver.problem.plain import plain
 from solver.yaml_file import read_document
 
 SUFFIXES = (".yaml", ".yml")
 ID_DIGITS = 16
 LARGEST_CONFIG = 1 << 24
-OWN = ("training.tokens", "training.steps", "training.samples", "training.epochs")  # besides whole sections:
+OWN = tuple(f"training.{name}" for name in (*AMOUNTS, "epochs", "bytes_per_token"))  # besides whole sections:
 OWN_SECTIONS = ("limits", "objective", "hardware")  # variants that differ in these alone share their work
 
 Source = str | Path | Mapping[str, Any] | Problem
