@@ -13,7 +13,8 @@ from solver.errors import Fault, InputError
 RECORDS = ".jsonl"
 TABLES = (".csv", ".parquet")
 BASE = ("id", "problem", "name", "status", "seconds")
-WIDTH = {"BOOLEAN": 0, "BIGINT": 1, "DOUBLE": 2, "VARCHAR": 3}  # a column is as wide as its widest value
+UNKNOWN = "NULL"  # of a column that has no value yet
+WIDTH = {UNKNOWN: 0, "BOOLEAN": 1, "BIGINT": 2, "DOUBLE": 3, "VARCHAR": 4}  # the widest value decides
 
 Row = dict[str, Any]
 
@@ -73,14 +74,15 @@ def _columns(source: Path) -> dict[str, str]:
     for row in _rows(source):
         for name, value in row.items():
             group = given if name.startswith("set.") else plans
-            if name not in found and value is not None:
-                group[name] = max(group.get(name, "BOOLEAN"), _type(value), key=WIDTH.__getitem__)
-    return found | given | plans
+            if name not in found:
+                group[name] = max(group.get(name, UNKNOWN), _type(value), key=WIDTH.__getitem__)
+    told = found | given | plans
+    return {name: "VARCHAR" if kind == UNKNOWN else kind for name, kind in told.items()}
 
 
 def _type(value: object) -> str:
-    if isinstance(value, bool):
-        return "BOOLEAN"
+    if value is None or isinstance(value, bool):
+        return UNKNOWN if value is None else "BOOLEAN"
     return "BIGINT" if isinstance(value, int) else "DOUBLE" if isinstance(value, float) else "VARCHAR"
 
 
