@@ -11,9 +11,9 @@ from solver.physics.hardware import Floats
 from solver.problem import Limits
 from solver.search.candidates import Candidates
 
-RESOLUTION = {  # of the model, in one of our units: milliseconds, cents, watt-hours, watts, devices
+RESOLUTION = {  # steps of the model in one of our units: milliseconds, hundredths of cents, watt-hours, ...
     "wall_clock_s": 1000.0,
-    "cost_usd": 100.0,
+    "cost_usd": 10_000.0,
     "energy_wh": 1.0,
     "power_w": 1.0,
     "devices": 1.0,

@@ -22,7 +22,7 @@ VARIANTS: list[dict[str, Any]] = [
         ["12 hours", "10 days"],
         list[dict[str, Any]]([{}, {"limits.max_devices": 16}, {"objective": "time"}]),
     )
-] + [
+][::3] + [
     {"limits.layout": {"tp": [2, 4], "recompute": "full"}, "limits.deadline": "20 days"},
     {"limits.layout": {"pp": 4}, "limits.budget": "5 USD"},
     {"limits.budget": "20 USD"},

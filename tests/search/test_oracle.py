@@ -79,7 +79,6 @@ def test_a_framework_is_never_asked_for_a_recompute_that_it_lacks() -> None:
     assert pinned("deepspeed", {"recompute": "selective"}).status == "infeasible"
 
 
-@pytest.mark.xfail(strict=True, reason="costs are rounded up to whole cents, which is much of a run of cents")
 def test_a_budget_a_percent_above_the_cost_of_a_tiny_run_is_enough() -> None:
     limits = {"machines": "rtx4090-[124]"}
     training = {"steps": 20000, "sequence_length": 256, "global_batch": "2 sequences"}
