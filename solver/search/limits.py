@@ -62,7 +62,7 @@ def limits_of(limits: Limits) -> list[Limit]:
 def integers(table: Candidates, quantity: str) -> Ints:
     """A quantity in units of the model, rounded up. (R,)"""
     values: Floats = getattr(table, quantity)
-    return np.minimum(np.ceil(values * RESOLUTION[quantity]), MOST).astype(np.int64)
+    return np.minimum(np.ceil(values * RESOLUTION[quantity]), MOST + 1).astype(np.int64)
 
 
 def violated(table: Candidates, limits: list[Limit]) -> Ints:

@@ -109,11 +109,8 @@ def test_rows_equal_in_all_but_rank_are_decided_by_rank() -> None:
     [
         (BUDGET._replace(bound=10.0), 10.0, True),
         (BUDGET._replace(bound=10.0), 10.0000001, False),
-        (
-            BUDGET._replace(bound=10.009),
-            10.009,
-            False,
-        ),  # why: the model counts whole cents, to the strict side
+        # why: the model counts hundredths of cents, to the strict side
+        (BUDGET._replace(bound=10.00009), 10.00009, False),
         (DEADLINE._replace(bound=86400.0), 86400.0, True),
         (DEADLINE._replace(bound=86400.0), 86400.0000001, False),
         (Limit("limits.max_power", "power_w", 2e6), 2e6, True),
