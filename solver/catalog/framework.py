@@ -36,6 +36,7 @@ class Era(Record):
     expert_launch: Seconds | None = None
     send_pause: Seconds | None = None
     scattered: bool | None = None
+    deduplicated: bool | None = None
     gradient_overlap: float | None = None
     gradient_overlaps: dict[str, float] | None = None
     tensor_overlap: float | None = None
@@ -101,6 +102,8 @@ class Framework(Fact):
     """The same for each expert that a rank holds, on top: its products, permutation and token count."""
     send_pause: Seconds = 0.0
     """For which the host holds up a rank at each hand-off between pipeline stages."""
+    deduplicated: bool = False
+    """A token goes once to each scale-up domain that holds an expert of it, and is dealt out there."""
     scattered: bool = True
     """Tensor ranks send a part each of what they hand to the next stage; else each sends all of it."""
     gradient_overlap: float

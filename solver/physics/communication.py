@@ -92,13 +92,21 @@ def all_reduce_s(message_bytes: Number, group: Span, network: Network) -> Floats
     return 2 * gather_s(message_bytes, group, network)
 
 
-def all_to_all_s(message_bytes: Number, group: Span, network: Network) -> Floats:
+def domains_met(copies: float, group: Span) -> Floats:
+    """Other domains that a token reaches whose `copies` go to members drawn evenly. (N,)
+
+    (n - 1)(1 - (1 - 1/n)^k) of n domains: what is sent where a domain gets one copy and deals it out itself.
+    """
+    return (group.nodes - 1) * (1 - (1 - 1 / group.nodes) ** copies)
+
+
+def all_to_all_s(message_bytes: Number, group: Span, network: Network, away: Number | None = None) -> Floats:
     """Time of an all-to-all in which each rank sends message_bytes, evenly to all members. [s], (N,)
 
     The part for members of other domains leaves by the rank's share of the network cards, the rest by the
-    scale-up link; both go at once and the slower decides.
+    scale-up link; both go at once and the slower decides. away: share that leaves, if it is not even.
     """
-    away = 1 - group.local / group.ranks
+    away = 1 - group.local / group.ranks if away is None else away
     near = (group.local - 1) / group.ranks
     inside = _over(near * message_bytes, network.link_bytes_per_s * link_share(group.local, network))
     across = _over(away * message_bytes, np.full(np.shape(away), network.fabric_bytes_per_s))

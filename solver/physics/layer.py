@@ -186,9 +186,10 @@ def context_s(call: Call, passes: Layer, width: float) -> Floats:
 def expert_s(call: Call, matmul_s: Number) -> Floats:
     """All-to-all of a layer: dispatch and combine, forward and backward. [s], (K,)
 
-    A rank sends every token it holds once for each expert it goes to.
+    A rank sends every token it holds once for each expert it goes to; where the framework's dispatcher sends
+    one copy to each domain, once for each other domain that holds one of them.
 
-    Source: Lepikhin et al. 2020, arXiv 2006.16668.
+    Source: Lepikhin et al. 2020, arXiv 2006.16668; DeepSeek-V3, arXiv 2412.19437, sec. 3.2.2.
     """
     cut, architecture = call.cut, call.setting.architecture
     routed = sum(
@@ -197,5 +198,8 @@ def expert_s(call: Call, matmul_s: Number) -> Floats:
     )
     share = routed / architecture.layers * call.setting.work.imbalance * cut.etp / cut.tp
     group = com.span(cut.ep, cut.etp, call.network)
-    total = (4 + 2 * call.repeated) * com.all_to_all_s(call.hidden_bytes * share, group, call.network)
+    copies = float(max(architecture.experts_per_token, 1))
+    away = com.domains_met(copies, group) / copies if call.setting.framework.deduplicated else None
+    once = com.all_to_all_s(call.hidden_bytes * share, group, call.network, away)
+    total = (4 + 2 * call.repeated) * once
     return com.exposed_s(total, matmul_s, call.setting.framework.expert_overlap)

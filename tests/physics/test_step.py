@@ -192,3 +192,10 @@ def test_goodput_of_a_published_run() -> None:
     assert 54 * 86400 * 16384 / o.device_mtbf == pytest.approx(419, rel=0.01)
     assert 0.90 < share[0] < 0.97
     assert wall_clock_s(1000, np.array([10.0]), share, operated)[0] > 10_000
+
+
+# Two domains, eight experts a token: all but 1 in 256 tokens go once to the other domain, not four times.
+def test_a_token_goes_once_to_each_domain_that_holds_an_expert_of_it() -> None:
+    group = com.span(ints(16), ints(1), network())
+    assert com.domains_met(8, group)[0] == pytest.approx(255 / 256)
+    assert com.domains_met(1, group)[0] == pytest.approx(1 / 2)
