@@ -32,7 +32,7 @@ LAYOUTS = {  # tp, pp, dp of Megatron-Core; ZeRO 3 runs over as many ranks
 def main() -> None:
     rows = estimators() if sys.argv[1] == "estimators" else validation(sys.argv[1])
     for cells in rows:
-        print(f"| {' | '.join(cells)} |")  # noqa: T201
+        print(f"| {' | '.join(cells)} |")
 
 
 def validation(path: str) -> Iterator[tuple[str, ...]]:
