@@ -5,6 +5,7 @@ is done once; a variant whose seat is lost goes to another.
 import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 from typing import Any, Literal, NamedTuple, Protocol
 
 from solver.batches.record import LOST, failed, written
@@ -13,7 +14,6 @@ from solver.errors import Fault, InputError
 
 TRIES = 3  # how often a variant may cost a seat before it is given up
 STARTS = 5  # how many seats may be lost in a row before any has answered
-WORTH_SHARING = 4  # variants left of a group for which a second seat does the shared work again
 
 
 class Event(NamedTuple):
@@ -47,6 +47,13 @@ class Queues:
         order = list(dict.fromkeys(variant.group for variant in variants))
         self.waiting = {group: self.waiting[group] for group in order}
         self.held: dict[int, str] = {}
+        self.longest_s: dict[str, float] = {}
+        self.last_s: dict[str, float] = {}
+
+    def took(self, group: str, seconds: float) -> None:
+        """Takes note of how long a variant took; the longest of a group did the work that it shares."""
+        self.longest_s[group] = max(self.longest_s.get(group, 0.0), seconds)
+        self.last_s[group] = seconds
 
     def take(self, seat: int) -> Variant | None:
         """The next of the seat's group, of a group that nobody holds, or of the longest one."""
@@ -65,8 +72,14 @@ class Queues:
         free = next((group for group in self.waiting if group not in self.held.values()), None)
         if free is not None or not self.waiting:
             return free
-        longest = max(self.waiting, key=lambda group: len(self.waiting[group]))
-        return longest if len(self.waiting[longest]) >= WORTH_SHARING else None
+        longest = max(self.waiting, key=self._left_s)
+        return longest if self._left_s(longest) > self.longest_s.get(longest, 0.0) else None
+
+    def _left_s(self, group: str) -> float:
+        """How long one seat would take over what waits of a group, as far as is known; a second seat has to
+        do the shared work again.
+        """
+        return self.last_s.get(group, inf) * len(self.waiting[group])
 
     def put_back(self, variant: Variant) -> None:
         self.waiting.setdefault(variant.group, deque()).appendleft(variant)
@@ -104,7 +117,8 @@ class Crew:
             self._check(json.loads(event.text))
             return None
         self.starts = 0
-        self.busy.pop(event.seat)
+        variant = self.busy.pop(event.seat)
+        self.queues.took(variant.group, json.loads(event.text)["seconds"])
         return event.text
 
     def _seat_all(self) -> None:

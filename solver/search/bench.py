@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from copy import copy
 from dataclasses import dataclass, field, fields
+from math import ceil, log2
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,11 +19,11 @@ from solver.estimate import Space
 from solver.physics.hardware import Floats
 from solver.question import Question
 from solver.search.bounds import market_floors
-from solver.search.candidates import Counters, Explorer, Timed
+from solver.search.candidates import SLACK, Counters, Explorer, Timed
 from solver.search.space import Frame, layouts_of, ways_of
 from solver.search.worth import Worth
 
-ROWS_KEPT = 2_000_000  # layouts whose spaces stay at hand while markets are looked at: some 200 MB
+ROWS_KEPT = 1_000_000  # layouts whose spaces stay at hand while markets are looked at: some 100 MB
 TABLES_KEPT = 2
 BENCHES_KEPT = 2
 FLOORS_KEPT = 100_000
@@ -96,6 +97,7 @@ class Bench:
         alone = copy(explorer)  # the same question, without a limit
         alone.bench, alone.spaces, alone.costs = None, self.spaces, {}
         alone.least, alone.counters = {}, Counters()
+        alone.most_devices = roomy(explorer.most_devices)
         market = alone.markets[number]
         timed = alone.fastest(number, Worth(1, ()))
         whole = alone.space(market)
@@ -108,6 +110,15 @@ class Bench:
             alone.counters.configurations,
             alone.counters.excluded,
         )
+
+    def look_at_all(self, explorer: Explorer) -> None:
+        """Every market, those of one space side by side, so that it is laid out once."""
+        alike: dict[Hashable, list[int]] = {}
+        for number, market in enumerate(explorer.markets):
+            alike.setdefault(explorer.space_key(market), []).append(number)
+        for members in alike.values():
+            for number in members:
+                self.look(explorer, number)
 
     def fastest(self, explorer: Explorer, number: int, worth: Worth) -> Timed:
         """As Explorer.fastest, of the layouts that are known."""
@@ -129,6 +140,13 @@ class Bench:
                 self.floors.clear()
             self.floors |= dict(zip(keys, market_floors(explorer).tolist(), strict=True))
         return np.array([self.floors[key] for key in keys])
+
+
+def roomy(devices: int) -> int:
+    """As many devices or more, the same number for many: a look for the most that one question allows, with
+    its slack, serves those that allow less.
+    """
+    return int(SLACK * 2 ** ceil(log2(devices / SLACK)))
 
 
 class Benches:

@@ -105,6 +105,9 @@ def _wide(question: Question, stated: list[str], how: tuple[str, int, Pins, Benc
     explorers = tuple(
         Explorer(wide, wide.offerings, most, 1, kept, bench=bench) for kept in ((pins, ()) if pins else ((),))
     )
+    if bench:
+        for explorer in explorers:
+            bench.look_at_all(explorer)
     tables = [explore(explorer, free) for explorer in explorers]
     joined, source = Candidates.joined(tables), np.repeat(np.arange(len(tables)), [len(t) for t in tables])
     order = np.argsort(getattr(joined, free.quantity), kind="stable")
