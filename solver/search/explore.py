@@ -3,7 +3,7 @@
 import heapq
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from solver.physics.hardware import Floats
 from solver.pricing import HOUR_S
 from solver.question import Question
 from solver.search.bounds import market_floors
-from solver.search.candidates import SLACK, Candidates, Explorer, Market, pool_key
+from solver.search.candidates import ROUNDING, SLACK, Candidates, Explorer, Market, pool_key
 from solver.search.limits import Limit, violated
 from solver.search.worth import Cap, Worth
 
@@ -77,30 +77,30 @@ class Best:
     """The best value found under each distinct key; the bound that a newcomer must beat."""
 
     top: int
-    values: dict[object, float]
+    values: dict[object, float] = field(default_factory=dict)
+    ceiling: float = np.inf
+    """The top-th best value; infinite while there are fewer."""
 
     def add(self, keys: Iterable[object], values: Floats) -> None:
         for key, value in zip(keys, values.tolist(), strict=True):
             if value < self.values.get(key, np.inf):
                 self.values[key] = value
-
-    @property
-    def ceiling(self) -> float:
-        """The top-th best value; infinite while there are fewer."""
-        if len(self.values) < self.top:
-            return np.inf
-        return heapq.nsmallest(self.top, self.values.values())[-1]
+        if len(self.values) >= self.top:
+            self.ceiling = heapq.nsmallest(self.top, self.values.values())[-1]
 
 
 def explore(explorer: Explorer, goal: Goal) -> Candidates:
     """Every candidate that can be among the answer, priced. The rest is excluded by a bound, and counted."""
     rank_s = explorer.bench.market_floors(explorer) if explorer.bench else market_floors(explorer)
     explorer.least = least_ranks(explorer, goal, rank_s)
-    best = Best(goal.top, {})
+    best = Best(goal.top)
     tables, skipped = [], []
     order, values = in_order(explorer, goal, rank_s)
     for number in order:
         market = explorer.markets[number]
+        if values[number] * (1 - ROUNDING) > best.ceiling:
+            skipped.append(market)
+            continue
         judge = worth(explorer, market, goal, best.ceiling)
         most = explorer.most_ranks(market)
         if not judge.able(rank_s[number : number + 1] / most, np.array([most // market.pool.device.ranks])):
