@@ -33,7 +33,9 @@ class Desk:
             self.deadly[told] -= 1
             self.events += [Event(seat, "lost"), Event(seat, "ready", json.dumps(FACTS))]
         else:
-            self.events.append(Event(seat, "done", json.dumps(task["head"] | {"status": "optimal", "seconds": 1.0})))
+            self.events.append(
+                Event(seat, "done", json.dumps(task["head"] | {"status": "optimal", "seconds": 1.0}))
+            )
 
     def receive(self) -> Event:
         return self.events.popleft()
