@@ -13,13 +13,14 @@ from solver.architecture.blocks import Architecture
 from solver.architecture.flops import training_flops_per_token
 from solver.catalog import Catalog
 from solver.catalog.records import Device, Framework, Link, Machine, Operations
-from solver.layout import Bools, Cuts, Ints, Layouts, Stages, even_stages
+from solver.layout import OFFLOAD, Bools, Cuts, Ints, Layouts, Stages, even_stages
 from solver.physics import goodput, memory
 from solver.physics.compute import Workload
 from solver.physics.hardware import NARROW, Floats, Network, Rank, Software
 from solver.physics.layer import LayerCost, layer_cost
 from solver.physics.memory import ByteModel, LayerMemory, Memory, Setting, layer_memory
 from solver.physics.recompute import kinds_of
+from solver.physics.setting import HostRates
 from solver.physics.step import Step
 from solver.rules import GENERAL, Case
 
@@ -134,6 +135,7 @@ def case_of(job: Job, pool: Pool) -> Case:
         chip=pool.device.ranks,
         narrow=pool.precision in NARROW,
         zero=tuple(pool.framework.zero),
+        offload=(0, *(OFFLOAD.index(word) for word in pool.framework.offload)),
     )
 
 
@@ -156,6 +158,7 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
         ByteModel.of(framework, gradient, wide=precision in WIDE),
         kinds_of(framework.recompute),
         wide=precision in WIDE,
+        host=HostRates(job.operations.host_updates, job.operations.host_link_share),
     )
 
 
@@ -208,6 +211,19 @@ class Space:
         if len(missing):
             self._peaks[missing] = self.take(missing).memory.peak
         return self._peaks[rows]
+
+    def host_bytes(self, pool: Pool) -> Floats:
+        """Memory that each layout takes on a host of the pool. [B], (N,)"""
+        of_rank = memory.host_bytes(self.setting, self.layer_memory, self.layouts, self.stages)
+        return of_rank * pool.network.host_ranks
+
+    def fits(self, pool: Pool, rows: Ints) -> Bools:
+        """Whether layouts fit into the devices of a pool, and what they offload into its hosts. (rows,)"""
+        fits = self.peak(rows) <= pool.rank.usable_bytes
+        if pool.machine.host_memory and (away := self.layouts.offload[rows] > 0).any():
+            on_host = self.take(rows).host_bytes(pool)
+            fits &= ~away | (on_host <= pool.machine.host_memory / pool.machine.hosts)
+        return fits
 
     def layer_cost(self, pool: Pool) -> LayerCost:
         """Of each way to cut a layer, on a pool. (K,)"""

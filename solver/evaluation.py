@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from solver.estimate import Space, case_of, rules_of, setting_of
 from solver.layout import Layouts
 from solver.plan import CatalogStamp, Evaluation, Layout, Refusal
@@ -45,7 +47,7 @@ def _evaluation(stated: Stated, space: Space, broken: list[Violation], common: d
     return Evaluation(
         legal=True,
         violations=[],
-        fits=memory.peak_gib <= memory.usable_gib,
+        fits=bool(space.fits(pool, np.zeros(1, np.int64))[0]),
         time=time_of(job, pool, step, (0, stated.devices, False)),
         memory=memory,
         layout=Layout(**layout_words(space, pool, 0) | {"stages": stated.dealt}),

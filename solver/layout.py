@@ -12,6 +12,7 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 RECOMPUTE = ("none", "selective", "full")  # as users write them; a framework names what it really recomputes
+OFFLOAD = ("none", "optimizer", "parameters")  # to host memory: the optimizer; the weights too
 
 
 def _ones() -> Ints:
@@ -30,6 +31,7 @@ class Layouts:
     micro_batch        sequences a replica takes at a time; grad_accum: how many times a step
     recompute          index into RECOMPUTE
     sequence_parallel  1 where norms and residuals are split over the tensor parallel ranks
+    offload            index into OFFLOAD: what the host holds and updates
     """
 
     tp: Ints
@@ -45,12 +47,13 @@ class Layouts:
     grad_accum: Ints
     recompute: Ints
     sequence_parallel: Ints
+    offload: Ints
 
     @classmethod
     def of(cls, columns: Mapping[str, Iterable[int]]) -> Self:
-        """Columns by name; what is left out is 1 (zero, shard and recompute: 0)."""
+        """Columns by name; what is left out is 1 (zero, shard, recompute and offload: 0)."""
         missing = {f.name: _ones() for f in fields(cls)} | {
-            name: np.zeros(1, np.int64) for name in ("zero", "shard", "recompute")
+            name: np.zeros(1, np.int64) for name in ("zero", "shard", "recompute", "offload")
         }
         given = {name: np.atleast_1d(np.asarray(values, np.int64)) for name, values in columns.items()}
         return cls(**(missing | given))

@@ -40,12 +40,13 @@ class Time(Part):
 
 
 class MemoryUse(Part):
-    """Of the fullest device. stage: which pipeline stage it sits on."""
+    """Of the fullest device. stage: which pipeline stage it sits on. host: of a host; None: not known."""
 
     peak_gib: Number
     usable_gib: Number
     parts: Parts
     host_gib: Number
+    host_usable_gib: Number | None
     fragile: bool
     stage: Literal["first", "second", "last"]
 
@@ -174,7 +175,7 @@ class Refusal(Part):
 
     rule: str
     message: str
-    legal_values: list[int]
+    legal_values: list[int] | list[str]
 
 
 class Evaluation(Part):

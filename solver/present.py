@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from solver.estimate import Job, Pool, Space, run_of
-from solver.layout import RECOMPUTE
+from solver.layout import OFFLOAD, RECOMPUTE
 from solver.physics.step import Step
 from solver.plan import MemoryUse, Time
 from solver.pricing import DAY_S
@@ -48,7 +48,8 @@ def memory_use(space: Space, pool: Pool, index: int) -> MemoryUse:
         peak_gib=peak,
         usable_gib=usable,
         parts={name: float(values[index]) / GIB for name, values in memory.parts.items()},
-        host_gib=0.0,
+        host_gib=float(space.host_bytes(pool)[index]) / GIB,
+        host_usable_gib=pool.machine.host_memory / pool.machine.hosts / GIB or None,
         fragile=peak > (1 - FRAGILE) * usable,
         stage=STAGE[int(memory.stage[index])],
     )
@@ -57,13 +58,13 @@ def memory_use(space: Space, pool: Pool, index: int) -> MemoryUse:
 def layout_words(space: Space, pool: Pool, index: int) -> dict[str, Any]:
     """Row `index` in the words of the interface."""
     row = space.layouts.row(index)
-    word = RECOMPUTE[row.pop("recompute")]
+    word, offload = RECOMPUTE[row.pop("recompute")], OFFLOAD[row.pop("offload")]
     return row | {
         "edp": int(space.layouts.edp[index]),
         "recompute": pool.framework.recompute.get(word, word),
         "sequence_parallel": bool(row["sequence_parallel"]),
         "schedule": "interleaved-1f1b" if row["vpp"] > 1 else "1f1b" if row["pp"] > 1 else "none",
-        "offload": "none",
+        "offload": offload,
         "stages": "even",
         "precision": pool.precision,
     }

@@ -14,7 +14,7 @@ from solver.catalog.framework import Framework
 from solver.catalog.records import Link, Machine
 from solver.errors import Fault, InputError
 from solver.estimate import Job, Pool, supports
-from solver.layout import RECOMPUTE, Layouts, Stages
+from solver.layout import OFFLOAD, RECOMPUTE, Layouts, Stages
 from solver.models import nearest
 from solver.problem import Run
 from solver.question import resolve_model
@@ -146,6 +146,7 @@ def complete(run: Run, job: Job, pool: Pool, faults: list[Fault]) -> tuple[Layou
         "shard": given.shard if isinstance(given.shard, int) else 0,
         "recompute": _recompute(given.recompute, pool.framework, faults),
         "sequence_parallel": int(one["tp"] > 1 and not serial if parallel is None else parallel),
+        "offload": OFFLOAD.index(given.offload) if given.offload in OFFLOAD else 0,
     }
     edp = taken["dp"] * one["tp"] * one["cp"] // max(one["ep"] * one["etp"], 1)
     if given.edp not in (None, edp):
@@ -153,7 +154,8 @@ def complete(run: Run, job: Job, pool: Pool, faults: list[Fault]) -> tuple[Layou
             Fault("layout.edp", f"{given.edp} does not follow from the others; write {edp}, or nothing")
         )
     filled = [name for name in (*DEGREES, *taken) if getattr(given, name) is None]
-    values = one | taken | {"recompute": RECOMPUTE[taken["recompute"]]}
+    words = {"recompute": RECOMPUTE[taken["recompute"]], "offload": OFFLOAD[taken["offload"]]}
+    values = one | taken | words
     told = f"layout: not stated, so taken: {', '.join(f'{name} {values[name]}' for name in filled)}"
     return Layouts.of({name: [value] for name, value in (one | taken).items()}), [told] if filled else []
 
@@ -161,8 +163,9 @@ def complete(run: Run, job: Job, pool: Pool, faults: list[Fault]) -> tuple[Layou
 def _unmodelled(run: Run, faults: list[Fault]) -> None:
     """What a run may state and no estimate takes in is refused, not passed over."""
     given = run.layout
-    if given.offload not in (None, "none"):
-        faults.append(Fault("layout.offload", f'"{given.offload}" is not modelled; write none'))
+    if given.offload not in (None, *OFFLOAD):
+        sentence = f'"{given.offload}" is no offload; write {", ".join(OFFLOAD)}'
+        faults.append(Fault("layout.offload", sentence))
     if given.schedule not in (None, "none", "1f1b", "interleaved-1f1b", "interleaved"):
         sentence = f'"{given.schedule}" is not modelled; write 1f1b, or interleaved-1f1b with vpp above 1'
         faults.append(Fault("layout.schedule", sentence))

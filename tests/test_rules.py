@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from solver.catalog import load
-from solver.layout import Layouts, even_stages
+from solver.layout import OFFLOAD, Layouts, even_stages
 from solver.rules import GENERAL, RULES, Case, violations
 from solver.rules.refusals import MOST_VALUES
 
@@ -54,6 +54,10 @@ REFUSED: dict[str, tuple[Change, Change, Change]] = {
     "batch_is_kept": ({}, {"dp": 3}, {"dp": 8, "grad_accum": 32}),
     "no_expert_parallel": ({}, {"ep": 2}, {"ep": 1}),
     "ep_divides_experts": ({}, {"ep": 3}, {"ep": 8}),
+    "offload_exists": ({}, {"offload": 1}, {"offload": 0}),
+    "offload_without_pipeline": ({}, {"pp": 2, "offload": 1}, {"pp": 1, "offload": 1}),
+    "parameters_leave_sharded": ({}, {"zero": 1, "offload": 2}, {"zero": 3, "offload": 2}),
+    "optimizer_leaves_sharded": ({}, {"zero": 0, "offload": 1}, {"zero": 1, "offload": 1}),
     "etp_is_one": ({}, {"etp": 2}, {"etp": 1}),
     "etp_is_one_or_tp": ({}, {"tp": 4, "etp": 2}, {"tp": 4, "etp": 4}),
     "etp_needs_experts": ({"experts": 0}, {"etp": 2}, {"etp": 1}),
@@ -83,7 +87,7 @@ def broken(names: tuple[str, ...], case: Case, **changes: int) -> set[str]:
 def values(rule: str, case: Case, names: tuple[str, ...] = (), **changes: int) -> list[int]:
     """The legal values that are told with a rule which the layout breaks."""
     found = {v.rule: v.legal_values for v in violations((rule, *names), case, layout(**changes))}
-    return found[rule]
+    return [OFFLOAD.index(value) if isinstance(value, str) else value for value in found[rule]]
 
 
 def test_every_rule_has_a_refused_and_an_accepted_layout_here() -> None:
@@ -102,7 +106,9 @@ def test_a_rule_tells_refused_from_accepted(rule: str) -> None:
 def test_a_refusal_names_the_values_it_compares(rule: str) -> None:
     model, refused, _ = REFUSED[rule]
     [violation] = violations((rule,), MODEL._replace(**model), layout(**refused))
-    assert str((LAYOUT | refused)[RULES[rule].fields[0]]) in violation.message
+    field = RULES[rule].fields[0]
+    value = (LAYOUT | refused)[field]
+    assert (OFFLOAD[value] if field == "offload" else str(value)) in violation.message
     assert "{" not in violation.message
 
 

@@ -1,6 +1,6 @@
 """The record of a training framework, and how its older generations differ."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -71,6 +71,10 @@ class Framework(Fact):
     """Names of rules.RULES that hold for it."""
     zero: list[int]
     """Sharding stages it has."""
+    offload: list[Literal["optimizer", "parameters"]] = Field(default_factory=list)
+    """What it can keep in host memory and update there: the optimizer state; the weights too."""
+    host_gradients: bool = True
+    """With the optimizer in host memory: gradients go there as they appear; else they stay on the device."""
     recompute: dict[str, str]
     """What it calls none, selective and full -> the name of what is recomputed (physics.recompute.KINDS)."""
     gradient_bytes: float

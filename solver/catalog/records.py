@@ -242,6 +242,10 @@ class Operations(Fact):
     """Of a GB of object storage, a month."""
     pue: float
     """Power at the meter over power at the machines' walls."""
+    host_updates: float = Field(gt=0)
+    """Parameters that the optimizer of a host updates a second, where its state is kept there."""
+    host_link_share: Share
+    """Of the sheet bandwidth to host memory that copies of pinned memory reach."""
     expert_imbalance: float
     """Tokens of the busiest expert rank over the mean."""
     error_band: Share

@@ -57,6 +57,7 @@ class Rank:
     memory_bytes_per_s      [B/s]
     usable_bytes            [B]
     gradient_overlap        share of the communication with replicas that may hide behind compute
+    host_bytes_per_s        one way, to host memory, of the data sheet [B/s]
     """
 
     peak: Number
@@ -72,6 +73,7 @@ class Rank:
     attention_idle_rows: Number
     pointwise_bandwidth: Number
     gradient_overlap: Number
+    host_bytes_per_s: Number
     width: float
     narrow: bool
 
@@ -94,6 +96,7 @@ class Rank:
             attention_idle_rows=kernels.attention_idle_rows / ranks,
             pointwise_bandwidth=kernels.pointwise_bandwidth,
             gradient_overlap=software.gradient_overlap,
+            host_bytes_per_s=device.host_link / ranks,
             width=WIDTH.get(precision, 2.0),
             narrow=precision in NARROW,
         )
@@ -113,6 +116,7 @@ class Network:
     topology            of the scale-up link (records.Link)
     dimensions          of a torus; wrapped: share of its axes that close to a ring
     fabric_bytes_per_s  one way, a rank's share of its machine's network cards [B/s]
+    host_ranks          that share a host
     """
 
     domain: int
@@ -125,6 +129,7 @@ class Network:
     wrapped: float
     fabric_bytes_per_s: float
     fabric_latency_s: float
+    host_ranks: int
 
     @classmethod
     def of(cls, machine: Machine, ranks: int, link: Link, fabric: Link | None) -> Self:
@@ -142,6 +147,7 @@ class Network:
             wrapped=sum(machine.wrapped) / len(machine.wrapped) if machine.wrapped else 0.0,
             fabric_bytes_per_s=share * fabric.efficiency / ranks if fabric else 0.0,
             fabric_latency_s=fabric.latency if fabric else 0.0,
+            host_ranks=max(machine.devices * ranks // machine.hosts, 1),
         )
 
 

@@ -5,11 +5,13 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from solver.layout import Ints, Layouts, Stages
+from solver.physics import host
 from solver.physics.activations import along, in_flight, layer_activations
 from solver.physics.compute import tokens
 from solver.physics.hardware import Floats
 from solver.physics.setting import HALF, ByteModel, Setting
 from solver.physics.split import Held, held_by_block, held_by_layer, order_of, padded_vocabulary
+from solver.physics.states import Shards, owned_by, states
 
 __all__ = [
     "PARTS",
@@ -21,7 +23,9 @@ __all__ = [
     "Shards",
     "held_by_layer",
     "held_by_stage",
+    "host_bytes",
     "layer_memory",
+    "owned_by",
     "peak",
 ]
 
@@ -39,47 +43,6 @@ PARTS = (
 )
 MARGIN = ("context", "fragmentation")  # what an allocator's peak does not count
 GATHERED_LAYERS = 2  # the layer that runs and the one fetched ahead
-
-
-class Shards(NamedTuple):
-    """Ranks that share one copy of what ZeRO shards: of dense and of expert weights. (N,)"""
-
-    dense: Ints
-    expert: Ints
-
-    @classmethod
-    def of(cls, layouts: Layouts) -> Self:
-        """Shard 0: all replicas; experts are replicated less often."""
-        dense = np.where(layouts.shard > 0, layouts.shard, layouts.replicas)
-        return cls(dense, np.maximum(np.minimum(layouts.edp, dense), 1))
-
-
-class States(NamedTuple):
-    """Weights, gradients and optimizer state of a rank [B], and the parameters it updates. (N,)"""
-
-    weights: Floats
-    gradients: Floats
-    optimizer: Floats
-    owned: Floats
-
-
-def states(held: Held, layouts: Layouts, setting: Setting) -> States:
-    """What a rank holds between steps, by ZeRO stage.
-
-    16-bit copies beside float32 gradients are held whole below stage 2, as gradients are.
-
-    Source: Rajbhandari et al. 2020, arXiv 1910.02054, sec. 5.
-    """
-    shards, model = Shards.of(layouts), setting.model
-    whole = held.dense + held.expert
-    shared = held.dense / shards.dense + held.expert / shards.expert
-    owned = np.where(layouts.zero >= 1, shared, whole)
-    return States(
-        model.weight * np.where(layouts.zero >= 3, shared, whole),
-        (model.gradient + setting.framework.copy_bytes) * np.where(layouts.zero >= 2, shared, whole),
-        model.optimizer * owned,
-        owned,
-    )
 
 
 class LayerMemory(NamedTuple):
@@ -142,6 +105,12 @@ def loss_bytes(setting: Setting, cut: Layouts) -> Floats:
     normed = 2 * setting.element * architecture.hidden / along(cut)
     gathered = 2 * setting.element * architecture.hidden * (along(cut) > 1)
     return tokens(cut, setting.work.sequence) * (logits + normed + gathered)
+
+
+def host_bytes(setting: Setting, layer: LayerMemory, layouts: Layouts, stages: Stages) -> Floats:
+    """Host memory that a rank of a full stage takes. [B], (N,)"""
+    held = held_by_stage(setting, layer, layouts, (stages.most, 0))
+    return host.held_bytes(owned_by(held, layouts), setting, layouts)
 
 
 class Memory(NamedTuple):

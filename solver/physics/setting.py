@@ -31,6 +31,13 @@ class ByteModel(NamedTuple):
         return cls(framework.weight_bytes, gradient, optimizer, framework.gathered_bytes)
 
 
+class HostRates(NamedTuple):
+    """How fast a host updates parameters [1/s], and which share of the sheet rate copies to it reach."""
+
+    updates_per_s: float = 1.0
+    link_share: float = 1.0
+
+
 class Schedule(NamedTuple):
     """A pipeline schedule against 1F1B, whose first stage holds pp micro-batches.
 
@@ -58,6 +65,7 @@ class Setting(NamedTuple):
     kinds: tuple[Recompute, ...]
     schedule: Schedule = Schedule()
     wide: bool = False
+    host: HostRates = HostRates()
 
     @property
     def element(self) -> float:

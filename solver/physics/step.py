@@ -10,9 +10,10 @@ import numpy as np
 
 from solver.layout import Ints, Layouts, Stages
 from solver.physics import communication as com
+from solver.physics import host
 from solver.physics.hardware import Floats, Network, Number, Rank
 from solver.physics.layer import LayerCost
-from solver.physics.memory import Held, LayerMemory, Setting, Shards, held_by_stage
+from solver.physics.memory import Held, LayerMemory, Setting, Shards, held_by_stage, owned_by
 
 PARTS = (
     "matmul",
@@ -28,6 +29,7 @@ PARTS = (
     "embedding_and_loss",
     "data_parallel",
     "optimizer",
+    "offload",
     "overhead",
 )
 BACKWARD_SHARE = 2 / 3  # of a layer's time, in which gradients appear
@@ -126,12 +128,25 @@ class Step:
         return np.where(zero == 0, 2 * scatter, sharded)
 
     @cached_property
+    def owned(self) -> Floats:
+        """Parameters that a rank updates. (N,)"""
+        return owned_by(self.held, self.layouts)
+
+    @cached_property
     def optimizer_s(self) -> Floats:
         """The optimizer's pass over the state that a rank owns: read and written once. [s], (N,)"""
-        shards, model = Shards.of(self.layouts), self.setting.model
-        shared = self.held.dense / shards.dense + self.held.expert / shards.expert
-        owned = np.where(self.layouts.zero >= 1, shared, self.held.dense + self.held.expert)
-        return owned * (2 * model.optimizer + model.gradient + model.weight) / self.rank.pointwise_bytes_per_s
+        model = self.setting.model
+        moved = self.owned * (2 * model.optimizer + model.gradient + model.weight)
+        return np.where(host.offloaded(self.layouts), 0.0, moved / self.rank.pointwise_bytes_per_s)
+
+    @cached_property
+    def offload_s(self) -> Floats:
+        """Exposed copies to host memory and back, and the host's update. [s], (N,)"""
+        if not self.layouts.offload.any():
+            return np.zeros(len(self.layouts))
+        moved = host.moved(self.owned, self.setting, (self.rank, self.network), self.layouts)
+        compute = self.layouts.grad_accum * self.stages.most * self.layer.compute.total
+        return com.exposed_s(moved.copied, compute, self.rank.gradient_overlap) + moved.updated
 
     @cached_property
     def send_s(self) -> Floats:
@@ -158,6 +173,7 @@ class Step:
             self.ends_s,
             self.data_parallel_s,
             self.optimizer_s,
+            self.offload_s,
             np.full(len(self.layouts), self.setting.framework.step_overhead),
         )
         return dict(zip(PARTS, values, strict=True))

@@ -22,6 +22,7 @@ from solver.problem.quantities import (
     Name,
     Names,
     Objective,
+    Offloads,
     Optimizer,
     Packing,
     Precisions,
@@ -130,6 +131,8 @@ class LayoutLimits(Model):
     """Activations computed again in the backward pass."""
     sequence_parallel: Truths = ()
     """Norms and residuals split over the tensor parallel ranks."""
+    offload: Offloads = ()
+    """What host memory may hold: none, optimizer, parameters (and optimizer); none where left out."""
 
 
 class Limits(Model):

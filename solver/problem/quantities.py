@@ -169,6 +169,7 @@ GradientDtype = Annotated[Literal["fp32", "bf16", "fp16"], _one_of(["fp32", "bf1
 Packing = Annotated[Literal["packed", "padded"], _one_of(["packed", "padded"])]
 Task = Annotated[Literal["pretrain", "sft"], _one_of(["pretrain", "sft"])]
 Recompute = Annotated[Literal["none", "selective", "full"], _one_of(["none", "selective", "full"])]
+Offload = Annotated[Literal["none", "optimizer", "parameters"], _one_of(["none", "optimizer", "parameters"])]
 Positions = Annotated[Literal["rope", "learned", "none"], _one_of(["rope", "learned", "none"])]
 Kernel = Annotated[Literal["flash", "unfused"], _one_of(["flash", "unfused"])]
 
@@ -178,4 +179,5 @@ Pricings = Annotated[tuple[Pricing, ...], OneOrMany()]
 Degrees = Annotated[tuple[Degree, ...], OneOrMany()]
 Stages = Annotated[tuple[Stage, ...], OneOrMany()]
 Recomputes = Annotated[tuple[Recompute, ...], OneOrMany()]
+Offloads = Annotated[tuple[Offload, ...], OneOrMany()]
 Truths = Annotated[tuple[Truth, ...], OneOrMany()]

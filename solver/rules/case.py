@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from solver.layout import OFFLOAD
+
 TWIN = 2  # cores of a chip in the first generation
 
 
@@ -14,6 +16,7 @@ class Case(NamedTuple):
     block, chip               ranks of the smallest group that can be taken, and of one device
     narrow                    matmuls in 8 bits or fewer
     zero                      stages that the framework has
+    offload                   what it can keep in host memory, as indices into layout.OFFLOAD
     """
 
     heads: int
@@ -31,6 +34,7 @@ class Case(NamedTuple):
     vocab: int = 0
     tied: bool = False
     chip: int = 1
+    offload: tuple[int, ...] = (0,)
 
     @property
     def pipelined_layers(self) -> int:
@@ -46,6 +50,7 @@ class Case(NamedTuple):
     def facts(self) -> dict[str, object]:
         """By the names that messages use."""
         return self._asdict() | {
+            "offload_words": ", ".join(OFFLOAD[index] for index in self.offload),
             "zero_stages": " ".join(str(stage) for stage in self.zero),
             "pipelined_layers": self.pipelined_layers,
             "core_counts": ", ".join(str(count) for count in self.core_counts),

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.layout import Layouts
+from solver.layout import OFFLOAD, Layouts
 from solver.rules.case import Case
 from solver.rules.table import RULES
 
 MOST_VALUES = 32  # told of one field
-FROM_ZERO = ("zero", "shard", "sequence_parallel")
+FROM_ZERO = ("zero", "shard", "sequence_parallel", "offload")
 
 
 class Violation(NamedTuple):
@@ -19,19 +19,26 @@ class Violation(NamedTuple):
 
     rule: str
     message: str
-    legal_values: list[int]
+    legal_values: list[int] | list[str]
 
 
 def violations(names: Iterable[str], case: Case, layouts: Layouts) -> list[Violation]:
     """Every rule that a single layout breaks."""
     known = tuple(names)
     row = layouts.row(0)
-    facts = case.facts | row | sequences(case.sequence, row["tp"], row["cp"])
+    offload = {"offload_word": OFFLOAD[row["offload"]]}
+    facts = case.facts | row | offload | sequences(case.sequence, row["tp"], row["cp"])
     broken = [name for name in known if RULES[name].violated(case, layouts).any()]
     return [
-        Violation(name, RULES[name].message.format_map(facts), legal_values(name, known, case, layouts))
+        Violation(name, RULES[name].message.format_map(facts), in_words(name, known, case, layouts))
         for name in broken
     ]
+
+
+def in_words(name: str, names: Iterable[str], case: Case, layouts: Layouts) -> list[int] | list[str]:
+    """As legal_values, offload as users write it."""
+    values = legal_values(name, names, case, layouts)
+    return [OFFLOAD[value] for value in values] if RULES[name].fields[0] == "offload" else values
 
 
 def sequences(tokens: int, tp: int, cp: int) -> dict[str, int]:
@@ -69,5 +76,6 @@ def most(field: str, case: Case, layouts: Layouts) -> int:
         "zero": 3,
         "shard": int(layouts.replicas[0]),
         "sequence_parallel": 1,
+        "offload": len(OFFLOAD) - 1,
     }
     return max(min(largest.get(field, 64), 65536), 1)

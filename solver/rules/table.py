@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.layout import Bools, Layouts
+from solver.layout import OFFLOAD, Bools, Layouts
 from solver.rules.case import Case
+
+WHOLE = 3  # the stage that shards the weights
 
 
 class Rule(NamedTuple):
@@ -207,6 +209,26 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         lambda c, x: c.narrow & (x.micro_batch * c.sequence // x.cp % (16 * x.tp) != 0),
         "{micro_batch} x {sequence} tokens / (cp {cp} x tp {tp}) must be a multiple of 16 in 8 bits",
     ),
+    "offload_exists": Rule(
+        ("offload",),
+        lambda c, x: ~np.isin(x.offload, c.offload),
+        "offload {offload_word}: the framework has {offload_words}",
+    ),
+    "offload_without_pipeline": Rule(
+        ("pp", "offload"),
+        lambda c, x: (x.offload > 0) & (x.pp > 1),
+        "pp {pp} cannot be combined with offload {offload_word}",
+    ),
+    "parameters_leave_sharded": Rule(
+        ("zero", "offload"),
+        lambda c, x: (x.offload == OFFLOAD.index("parameters")) & (x.zero != WHOLE),
+        "zero {zero}: weights leave for host memory only where they are sharded, in stage 3",
+    ),
+    "optimizer_leaves_sharded": Rule(
+        ("zero", "offload"),
+        lambda c, x: (x.offload > 0) & (x.zero == 0) & (x.replicas > 1),
+        "zero {zero}: the optimizer leaves for host memory only where it is sharded, from stage 1 on",
+    ),
     "whole_blocks": Rule(
         ("dp", "tp", "cp", "pp"),
         lambda c, x: x.ranks % c.block != 0,
@@ -223,5 +245,8 @@ GENERAL = (
     "expert_mesh_fits",
     "zero_stage_exists",
     "shard_divides_replicas",
+    "offload_exists",
+    "parameters_leave_sharded",
+    "optimizer_leaves_sharded",
     "whole_blocks",
 )

@@ -213,7 +213,7 @@ class Explorer:
         devices = space.layouts.ranks // pool.device.ranks
         rough = self.way_floors(number)[space.cuts.of] / space.layouts.ranks
         able = np.flatnonzero(worth.able(rough, devices))
-        fits = able[space.peak(able) <= pool.rank.usable_bytes]
+        fits = able[space.fits(pool, able)]
         place = numbered(devices[fits])[1]
 
         def exact(rows: Ints) -> Floats:

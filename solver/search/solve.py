@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.layout import RECOMPUTE
+from solver.layout import OFFLOAD, RECOMPUTE
 from solver.plan import Answer, CatalogStamp, Plan, Search, Status
 from solver.problem import LayoutLimits, Problem
 from solver.question import Question, ask
@@ -81,6 +81,7 @@ def pinned(layout: LayoutLimits) -> Pins:
     """The user's values of each dimension, as numbers."""
     stated = {name: getattr(layout, name) for name in type(layout).model_fields}
     stated["recompute"] = tuple(RECOMPUTE.index(word) for word in layout.recompute)
+    stated["offload"] = tuple(OFFLOAD.index(word) for word in layout.offload)
     return tuple((name, tuple(int(v) for v in values)) for name, values in stated.items() if values)
 
 

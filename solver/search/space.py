@@ -218,6 +218,11 @@ def _recompute(frame: Frame, columns: Columns) -> Columns:
     return _cross(columns, "recompute", frame.whole([RECOMPUTE.index(word) for word in frame.recompute]))
 
 
+def _offload(frame: Frame, columns: Columns) -> Columns:
+    """None, unless the user allows some."""
+    return _cross(columns, "offload", frame.values("offload", (0,)))
+
+
 DIMENSIONS: Mapping[str, Callable[[Frame, Columns], Columns]] = {
     "cp": _cp,
     "ep": _ep,
@@ -230,6 +235,7 @@ DIMENSIONS: Mapping[str, Callable[[Frame, Columns], Columns]] = {
     "zero": _zero,
     "shard": _shard,
     "recompute": _recompute,
+    "offload": _offload,
 }
 ORDER = ("tp", "sequence_parallel", *DIMENSIONS)
 DECIDED_BY = {name: set(ORDER[: ORDER.index(name) + 1]) for name in DIMENSIONS}

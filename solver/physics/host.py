@@ -1,0 +1,69 @@
+"""Optimizer state and weights kept in host memory: what moves over the host link, who updates, what it holds.
+
+Arrays are (N,), one entry a layout.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from solver.layout import OFFLOAD, Bools, Layouts
+from solver.physics.hardware import Floats, Network, Number, Rank
+from solver.physics.setting import WORD, Setting
+
+PARAMETERS = OFFLOAD.index("parameters")
+
+
+class Moved(NamedTuple):
+    """What offload costs a rank beside its compute. [s], (N,)
+
+    copied    over the host link while the rank computes
+    updated   by the host's cores, and the new weights on their way back: nothing runs meanwhile
+    """
+
+    copied: Floats
+    updated: Floats
+
+
+def offloaded(layouts: Layouts) -> Bools:
+    """Layouts whose optimizer runs on the host. (N,)"""
+    return np.asarray(layouts.offload > 0)
+
+
+def weights_away(layouts: Layouts) -> Bools:
+    """Layouts whose weights live in host memory too. (N,)"""
+    return np.asarray(layouts.offload == PARAMETERS)
+
+
+def moved(owned: Floats, setting: Setting, on: tuple[Rank, Network], layouts: Layouts) -> Moved:
+    """Copies and update of the `owned` parameters of a rank, a step. [s], (N,)
+
+    Down: gradients, for every micro-batch where the host sums them. Up: new weights once a step while the
+    host updates the rest; or, where the weights live there, twice for every micro-batch.
+
+    Source: Ren et al. 2021, arXiv 2101.06840, sec. 4; Rajbhandari et al. 2021, arXiv 2104.07857, sec. 5.
+    """
+    rank, network = on
+    link = rank.host_bytes_per_s * setting.host.link_share
+    rounds = np.where(setting.framework.host_gradients, layouts.grad_accum, 1)
+    down = owned * setting.model.gradient * rounds / link
+    once = owned * setting.model.gathered / link
+    away = weights_away(layouts)
+    fetched = np.where(away, 2 * layouts.grad_accum * once, 0.0)
+    update = owned * network.host_ranks / setting.host.updates_per_s
+    on_host = offloaded(layouts)
+    back = np.maximum(update, np.where(away, 0.0, once))
+    return Moved(np.where(on_host, np.maximum(down, fetched), 0.0), np.where(on_host, back, 0.0))
+
+
+def held_bytes(owned: Number, setting: Setting, layouts: Layouts) -> Floats:
+    """Host memory that a rank's part takes: master copy and moments, gradients in 32 bits, weights. [B], (N,)
+
+    12 B a parameter, 16 with gradients, 18 with 16-bit weights.
+
+    Source: DeepSpeed, runtime/zero/stage3.py, estimate_zero3_model_states_mem_needs.
+    """
+    gradients = WORD * setting.framework.host_gradients
+    weights = setting.model.weight * weights_away(layouts)
+    each = (setting.model.optimizer + gradients + weights) * offloaded(layouts)
+    return np.asarray(owned * each, np.float64)

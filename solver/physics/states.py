@@ -1,0 +1,64 @@
+"""What a rank holds between steps: weights, gradients, optimizer state, by ZeRO stage. Arrays are (N,)."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from solver.layout import Ints, Layouts
+from solver.physics import host
+from solver.physics.hardware import Floats
+from solver.physics.setting import Setting
+from solver.physics.split import Held
+
+
+class Shards(NamedTuple):
+    """Ranks that share one copy of what ZeRO shards: of dense and of expert weights. (N,)"""
+
+    dense: Ints
+    expert: Ints
+
+    @classmethod
+    def of(cls, layouts: Layouts) -> Self:
+        """Shard 0: all replicas; experts are replicated less often."""
+        dense = np.where(layouts.shard > 0, layouts.shard, layouts.replicas)
+        return cls(dense, np.maximum(np.minimum(layouts.edp, dense), 1))
+
+
+class States(NamedTuple):
+    """Weights, gradients and optimizer state of a rank [B], and the parameters it updates. (N,)"""
+
+    weights: Floats
+    gradients: Floats
+    optimizer: Floats
+    owned: Floats
+
+
+def states(held: Held, layouts: Layouts, setting: Setting) -> States:
+    """What a rank holds between steps, by ZeRO stage.
+
+    16-bit copies beside float32 gradients are held whole below stage 2, as gradients are.
+
+    Source: Rajbhandari et al. 2020, arXiv 1910.02054, sec. 5.
+    """
+    model, framework = setting.model, setting.framework
+    whole, shared = held.dense + held.expert, shared_by(held, layouts)
+    owned = owned_by(held, layouts)
+    away = host.offloaded(layouts)
+    gradients = (model.gradient + framework.copy_bytes) * ~(away & framework.host_gradients)
+    return States(
+        model.weight * np.where(layouts.zero >= 3, shared, whole) * ~host.weights_away(layouts),
+        np.asarray(gradients * np.where(layouts.zero >= 2, shared, whole), np.float64),
+        model.optimizer * owned * ~away,
+        owned * ~away,
+    )
+
+
+def shared_by(held: Held, layouts: Layouts) -> Floats:
+    """A rank's part of what the replicas share. [elements], (N,)"""
+    shards = Shards.of(layouts)
+    return np.asarray(held.dense / shards.dense + held.expert / shards.expert, np.float64)
+
+
+def owned_by(held: Held, layouts: Layouts) -> Floats:
+    """Parameters that a rank updates. (N,)"""
+    return np.where(layouts.zero >= 1, shared_by(held, layouts), held.dense + held.expert)
