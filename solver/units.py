@@ -30,6 +30,8 @@ _BYTES = {prefix + "B": factor for prefix, factor in _MULTIPLES.items()} | {"KB"
 _BYTES |= {unit.lower(): factor for unit, factor in _BYTES.items()} | {"byte": 1.0, "bytes": 1.0}
 _WATTS = {prefix + "W": factor for prefix, factor in _MULTIPLES.items()}
 _WATTS |= {"KW": 1e3, "kw": 1e3, "w": 1.0, "watt": 1.0, "watts": 1.0}
+_WATT_HOURS = {unit + "h": factor for unit, factor in _WATTS.items() if unit.lower().endswith("w")}
+_GRAMS = {"g": 1e-3, "kg": 1.0, "t": 1e3, "kt": 1e6, "Mt": 1e9, "ton": 1e3, "tonne": 1e3}  # in kilograms
 _FLOPS = {prefix + word: f for prefix, f in _MULTIPLES.items() for word in ("FLOP/s", "FLOPS", "FLOPs")}
 _BYTE_RATES = {prefix + word: f for prefix, f in _MULTIPLES.items() for word in ("B/s", "Bps")}
 _BYTE_RATES |= {f"{unit}/s": factor for unit, factor in _BINARY.items()}
@@ -52,6 +54,8 @@ _DURATION = _Kind("a duration", '30 days", "36 hours", "90 s', _SECONDS, words=T
 _COUNT = _Kind("a number", "15T", _COUNTS, words=True)
 _MEMORY = _Kind("an amount of memory", "80 GB", _BYTES)
 _POWER = _Kind("a power", "2 MW", _WATTS)
+_ENERGY = _Kind("an amount of energy", "500 MWh", _WATT_HOURS)
+_MASS = _Kind("a mass of carbon dioxide", "20 t CO2e", _GRAMS | {f"{unit}s": f for unit, f in _GRAMS.items()})
 _COMPUTE = _Kind("a compute rate", "989.4 TFLOP/s", _FLOPS)
 _BANDWIDTH = _Kind("a bandwidth", "450 GB/s", _BYTE_RATES)
 _MONEY = _Kind("an amount of money", "3M USD", _COUNTS, words=True)
@@ -66,6 +70,7 @@ _OTHER_MONEY = re.compile(
 )
 _DOLLARS = re.compile(r"^(?:US)?\$\s*|^USD\s+|\s*(?:USD|dollars?|(?:US)?\$)$", re.IGNORECASE)
 _PER_HOUR = re.compile(r"\s*(?:/|per\b)\s*(?:h|hr|hour)s?$", re.IGNORECASE)
+_CO2 = re.compile(r"\s*(?:of\s+)?CO2(?:e|eq)?$", re.IGNORECASE)
 _LONGEST = 200  # characters: no quantity needs more, and no pattern has to fear a megabyte of blanks
 
 
@@ -99,6 +104,17 @@ def bytes_(value: Value) -> float:
 def watts(value: Value) -> float:
     """A power: "2 MW", "700 W". [W]"""
     return _parse(value, _POWER)
+
+
+def watt_hours(value: Value) -> float:
+    """An amount of energy: "500 MWh". [Wh]"""
+    return _parse(value, _ENERGY)
+
+
+def kilograms(value: Value) -> float:
+    """A mass of carbon dioxide: "20 t CO2e", "300 kg". [kg]"""
+    bare = _CO2.sub("", value.strip()) if _is_short(value) else value
+    return _parse(bare, _MASS, written=value)
 
 
 def flops_per_s(value: Value) -> float:
@@ -210,6 +226,16 @@ def format_bytes(value_bytes: float, digits: int = 4) -> str:
 def format_watts(value_w: float, digits: int = 4) -> str:
     """2 MW, 700 W."""
     return _scaled(value_w, _spaced("W"), digits)
+
+
+def format_watt_hours(value_wh: float, digits: int = 4) -> str:
+    """500 MWh."""
+    return _scaled(value_wh, _spaced("Wh"), digits)
+
+
+def format_kilograms(value_kg: float, digits: int = 4) -> str:
+    """20 t, 300 kg."""
+    return _scaled(value_kg, {" kg": 1.0, " t": 1e3}, digits)
 
 
 def format_flops_per_s(value: float, digits: int = 4) -> str:
