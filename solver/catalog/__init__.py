@@ -8,6 +8,7 @@ from typing import Any
 from solver.catalog.build import catalog_of
 from solver.catalog.catalog import STALE_DAYS, Catalog, Hardware, age_days
 from solver.catalog.checks import check
+from solver.catalog.store import stored
 from solver.errors import Fault, InputError
 from solver.record_files import (
     Folder,
@@ -47,17 +48,26 @@ def load(overlay: Path | None = None) -> Catalog:
 
 @lru_cache(maxsize=1)
 def _shipped() -> Catalog:
-    return catalog_of(_records(), str(shipped_folder()))
+    return stored(_shipped_texts(), lambda: catalog_of(_records(), str(shipped_folder())))
 
 
 @lru_cache(maxsize=1)
 def _records() -> Folder:
-    return parse(texts(shipped_folder()))
+    return parse(_shipped_texts())
+
+
+@lru_cache(maxsize=1)
+def _shipped_texts() -> Texts:
+    return texts(shipped_folder())
 
 
 @lru_cache(maxsize=8)
 def _overlaid(name: str, files: Texts) -> Catalog:
-    return catalog_of(overlaid(_records(), parse(files), _shipped().date), name)
+    """Stored under the text of both, as it is of both."""
+    return stored(
+        (*_shipped_texts(), ("", ""), *files),
+        lambda: catalog_of(overlaid(_records(), parse(files), _shipped().date), name),
+    )
 
 
 def listing(catalog: Catalog, kind: str) -> list[dict[str, Any]]:

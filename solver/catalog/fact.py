@@ -35,9 +35,12 @@ Day = Annotated[str, BeforeValidator(day)]
 
 
 class Record(BaseModel):
-    """Frozen, and unknown fields are refused."""
+    """Frozen, and unknown fields are refused.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    Why: built when first read, as a catalog from the store of compiled ones (store.py) needs no reader.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Origin(Record):
