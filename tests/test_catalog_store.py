@@ -15,6 +15,7 @@ FILES: Texts = (("devices/x.yaml", "tdp: 1 W"),)
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    load()  # before, from the place of every day
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path / store.FOLDER
 
