@@ -20,7 +20,7 @@ from solver.physics.hardware import NARROW, Floats, Network, Rank, Software
 from solver.physics.layer import LayerCost, layer_cost
 from solver.physics.memory import ByteModel, LayerMemory, Memory, Setting, layer_memory
 from solver.physics.recompute import kinds_of
-from solver.physics.setting import HostRates
+from solver.physics.setting import ONE_F_ONE_B, HostRates, Schedule
 from solver.physics.step import Step
 from solver.rules import GENERAL, Case
 
@@ -43,6 +43,7 @@ class Job:
     """Of the experts; None: that of the operations."""
     document: int | None = None
     """Mean tokens of a document where attention stays inside of them; None: it sees the whole sequence."""
+    schedule: Schedule = ONE_F_ONE_B
 
     @property
     def tokens_per_step(self) -> int:
@@ -135,6 +136,9 @@ def case_of(job: Job, pool: Pool) -> Case:
         chip=pool.device.ranks,
         narrow=pool.precision in NARROW,
         zero=tuple(pool.framework.zero),
+        schedule=job.schedule.name,
+        schedules=tuple(pool.framework.schedules),
+        chunks=job.schedule.chunks,
         offload=(0, *(OFFLOAD.index(word) for word in pool.framework.offload)),
     )
 
@@ -158,6 +162,7 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
         ByteModel.of(framework, gradient, wide=precision in WIDE),
         kinds_of(framework.recompute),
         wide=precision in WIDE,
+        schedule=job.schedule,
         host=HostRates(job.operations.host_updates, job.operations.host_link_share),
     )
 

@@ -63,8 +63,15 @@ def layout_words(space: Space, pool: Pool, index: int) -> dict[str, Any]:
         "edp": int(space.layouts.edp[index]),
         "recompute": pool.framework.recompute.get(word, word),
         "sequence_parallel": bool(row["sequence_parallel"]),
-        "schedule": "interleaved-1f1b" if row["vpp"] > 1 else "1f1b" if row["pp"] > 1 else "none",
+        "schedule": _schedule(space.setting.schedule.name, row),
         "offload": offload,
         "stages": "even",
         "precision": pool.precision,
     }
+
+
+def _schedule(name: str, row: dict[str, Any]) -> str:
+    """The pipeline schedule in words; none without stages."""
+    if row["pp"] == 1:
+        return "none"
+    return name or ("interleaved-1f1b" if row["vpp"] > 1 else "1f1b")

@@ -15,6 +15,8 @@ from solver.catalog.records import Device, Framework, Link, Machine, Offering
 from solver.errors import Fault, InputError
 from solver.estimate import Job, Pool, supports
 from solver.models import absurd, canonical, model_faults, nearest, of_catalog, read_config
+from solver.physics.schedules import NAMED
+from solver.physics.setting import ONE_F_ONE_B
 from solver.problem import (
     InlineModel,
     Limits,
@@ -129,6 +131,7 @@ def ask(problem: Problem) -> Question:
             gradient_dtype=training.gradient_dtype,
             document=training.document,
             operations=catalog.operations["operations"],
+            schedule=NAMED.get(limits.layout.schedule or "", ONE_F_ONE_B),
         ),
         offerings=tuple(
             o for o in catalog.offerings if o.pricing in limits.pricing and _offers(catalog, allowed, o)

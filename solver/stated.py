@@ -16,6 +16,8 @@ from solver.errors import Fault, InputError
 from solver.estimate import Job, Pool, supports
 from solver.layout import OFFLOAD, RECOMPUTE, Layouts, Stages
 from solver.models import nearest
+from solver.physics.schedules import NAMED
+from solver.physics.setting import ONE_F_ONE_B
 from solver.problem import Run
 from solver.question import resolve_model
 
@@ -66,6 +68,7 @@ def state(run: Run) -> Stated:
         document=training.document,
         operations=catalog.operations["operations"],
         flash=run.software.attention != "unfused",
+        schedule=NAMED.get(run.layout.schedule or "", ONE_F_ONE_B),
     )
     pool = Pool.of(catalog, machine, fabric, (framework, run.precision))
     layouts, taken = complete(run, job, pool, faults)
@@ -134,7 +137,8 @@ def complete(run: Run, job: Job, pool: Pool, faults: list[Fault]) -> tuple[Layou
     """The stated layout, gaps filled: dp from the ranks, grad_accum from the batch, the rest by framework."""
     given = run.layout
     stated = {name: getattr(given, name) for name in DEGREES if getattr(given, name) is not None}
-    one = dict.fromkeys(DEGREES, 1) | stated
+    chunks = job.schedule.chunks if (given.pp or 1) > 1 else 0
+    one = dict.fromkeys(DEGREES, 1) | {"vpp": chunks or 1} | stated
     ranks = run.hardware.devices * pool.device.ranks
     taken = {"dp": given.dp or max(ranks // (one["tp"] * one["cp"] * one["pp"]), 1)}
     rounds = max(job.global_batch // (taken["dp"] * one["micro_batch"]), 1)
@@ -166,8 +170,9 @@ def _unmodelled(run: Run, faults: list[Fault]) -> None:
     if given.offload not in (None, *OFFLOAD):
         sentence = f'"{given.offload}" is no offload; write {", ".join(OFFLOAD)}'
         faults.append(Fault("layout.offload", sentence))
-    if given.schedule not in (None, "none", "1f1b", "interleaved-1f1b", "interleaved"):
-        sentence = f'"{given.schedule}" is not modelled; write 1f1b, or interleaved-1f1b with vpp above 1'
+    known = (*NAMED, "1f1b", "interleaved-1f1b")
+    if given.schedule not in (None, "none", "interleaved", *known):
+        sentence = f'"{given.schedule}" is no schedule; write {", ".join(known)}'
         faults.append(Fault("layout.schedule", sentence))
 
 

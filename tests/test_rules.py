@@ -54,6 +54,10 @@ REFUSED: dict[str, tuple[Change, Change, Change]] = {
     "batch_is_kept": ({}, {"dp": 3}, {"dp": 8, "grad_accum": 32}),
     "no_expert_parallel": ({}, {"ep": 2}, {"ep": 1}),
     "ep_divides_experts": ({}, {"ep": 3}, {"ep": 8}),
+    "schedule_exists": ({"schedule": "zero-bubble"}, {"pp": 2}, {"pp": 1}),
+    "schedule_sets_chunks": (
+        {"schedule": "dualpipe", "schedules": ("dualpipe",), "chunks": 2}, {"pp": 2}, {"pp": 2, "vpp": 2},
+    ),
     "offload_exists": ({}, {"offload": 1}, {"offload": 0}),
     "offload_without_pipeline": ({}, {"pp": 2, "offload": 1}, {"pp": 1, "offload": 1}),
     "parameters_leave_sharded": ({}, {"zero": 1, "offload": 2}, {"zero": 3, "offload": 2}),

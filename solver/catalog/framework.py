@@ -71,6 +71,8 @@ class Framework(Fact):
     """Names of rules.RULES that hold for it."""
     zero: list[int]
     """Sharding stages it has."""
+    schedules: list[Literal["zero-bubble", "dualpipe"]] = Field(default_factory=list)
+    """Of the pipeline, beside 1F1B."""
     offload: list[Literal["optimizer", "parameters"]] = Field(default_factory=list)
     """What it can keep in host memory and update there: the optimizer state; the weights too."""
     host_gradients: bool = True

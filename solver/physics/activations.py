@@ -8,10 +8,9 @@ from solver.architecture.blocks import Block, Pointwise, Shard
 from solver.layout import Ints, Layouts
 from solver.physics.compute import Workload, tokens
 from solver.physics.hardware import Floats, Number
-from solver.physics.setting import Schedule, Setting
+from solver.physics.setting import ONE_F_ONE_B, Schedule, Setting
 from solver.physics.split import split
 
-ONE_F_ONE_B = Schedule()
 SCORES = 2.5  # 16-bit elements a head and key that unfused attention keeps: softmax, dropout, mask
 
 
@@ -141,9 +140,13 @@ def in_flight(layouts: Layouts, stage: Ints, schedule: Schedule = ONE_F_ONE_B) -
     1F1B: pp - i on stage i. Interleaved, stage i warms up 2 (pp - i - 1) + (vpp - 1) pp chunks of 1/vpp
     stage, and one more is computed.
 
+    On a V every rank holds as many, pp (DualPipe one more).
+
     Source: Narayanan et al. 2021, arXiv 2104.04473, sec. 2.2; Megatron-Core, pipeline_parallel/schedules.py.
     """
     plain = layouts.pp - stage
     chunks = 2 * (layouts.pp - stage - 1) + (layouts.vpp - 1) * layouts.pp + 1
     held = np.where(layouts.vpp > 1, chunks / layouts.vpp, schedule.factor * plain + schedule.extra)
+    if schedule.chunks:
+        held = layouts.pp + schedule.extra + np.zeros_like(held)
     return np.minimum(held, layouts.grad_accum)

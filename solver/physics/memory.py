@@ -241,10 +241,14 @@ class Ends(NamedTuple):
 
 
 def end_shares(setting: Setting, layouts: Layouts, position: int) -> Ends:
-    """The first stage has the input table, the last the loss; a schedule may cut them over all stages."""
+    """The first stage has the input table, the last the loss; a schedule may cut them over all stages, and on
+    a V the first rank has both.
+    """
     if setting.schedule.shares_tables:
         return Ends(1 / layouts.pp, 1 / layouts.pp)
     alone = layouts.pp == 1
+    if setting.schedule.chunks:
+        return Ends(*(1.0 * (alone | (position == 0)),) * 2)
     return Ends(1.0 * (alone | (position == 0)), 1.0 * (alone | (position == 2)))
 
 

@@ -41,13 +41,20 @@ class HostRates(NamedTuple):
 class Schedule(NamedTuple):
     """A pipeline schedule against 1F1B, whose first stage holds pp micro-batches.
 
+    name            of physics.schedules.NAMED; "" for 1F1B, interleaved or not
     factor, extra   micro-batches in flight: factor x those of 1F1B + extra
     shares_tables   the vocabulary tables and the logits are cut over the stages
+    chunks          virtual stages it must have, on a V: the first rank has the first and the last; 0: any
     """
 
+    name: str = ""
     factor: float = 1.0
     extra: int = 0
     shares_tables: bool = False
+    chunks: int = 0
+
+
+ONE_F_ONE_B = Schedule()
 
 
 class Setting(NamedTuple):
@@ -63,7 +70,7 @@ class Setting(NamedTuple):
     narrow: bool
     model: ByteModel
     kinds: tuple[Recompute, ...]
-    schedule: Schedule = Schedule()
+    schedule: Schedule = ONE_F_ONE_B
     wide: bool = False
     host: HostRates = HostRates()
 

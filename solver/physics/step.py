@@ -14,6 +14,7 @@ from solver.physics import host
 from solver.physics.hardware import Floats, Network, Number, Rank
 from solver.physics.layer import LayerCost
 from solver.physics.memory import Held, LayerMemory, Setting, Shards, held_by_stage, owned_by
+from solver.physics.schedules import wait_s
 
 PARTS = (
     "matmul",
@@ -52,18 +53,13 @@ class Step:
 
     @cached_property
     def steady_s(self) -> Floats:
-        """The layers of a step: grad_accum micro-batches through the fullest stage, and the bubble. [s], (N,)
+        """The layers of a step: all micro-batches through the fullest stage, and the bubble. [s], (N,)"""
+        return self.layouts.grad_accum * self.stages.most * self.layer.total + self.bubble_s
 
-        The first and the last micro-batch wait for (pp - 1)/vpp stages together.
-
-        Source: Narayanan et al. 2021, arXiv 2104.04473, sec. 2.2.
-        """
-        return (self.layouts.grad_accum + self.waiting) * self.stages.most * self.layer.total
-
-    @property
-    def waiting(self) -> Floats:
-        """Stages that a rank waits for in a step. (N,)"""
-        return np.asarray((self.layouts.pp - 1.0) / self.layouts.vpp, np.float64)
+    @cached_property
+    def bubble_s(self) -> Floats:
+        """What a rank waits for other stages in a step. [s], (N,)"""
+        return self.stages.most * wait_s(self.setting.schedule, self.layouts, self.layer)
 
     @cached_property
     def ends_s(self) -> Floats:
@@ -71,7 +67,8 @@ class Step:
         layer, stages = self.layer, self.stages
         first = layer.embedding - (stages.most - stages.first) * layer.total
         last = layer.loss - (stages.most - stages.last) * layer.total
-        apart = np.maximum(np.maximum(first, last), 0)
+        pair = first + last if self.setting.schedule.chunks else np.maximum(first, last)
+        apart = np.maximum(pair, 0)
         once = np.where(self.layouts.pp == 1, layer.embedding + layer.loss, apart)
         return np.asarray(self.layouts.grad_accum * once, np.float64)
 
@@ -169,7 +166,7 @@ class Step:
             passes * self.layer.context,
             passes * self.layer.expert,
             self.send_s,
-            self.waiting * self.stages.most * self.layer.total,
+            self.bubble_s,
             self.ends_s,
             self.data_parallel_s,
             self.optimizer_s,

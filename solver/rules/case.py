@@ -16,6 +16,8 @@ class Case(NamedTuple):
     block, chip               ranks of the smallest group that can be taken, and of one device
     narrow                    matmuls in 8 bits or fewer
     zero                      stages that the framework has
+    schedule                  of the pipeline, where it is a named one; schedules: that the framework has
+    chunks                    virtual stages that the schedule must have (0: any)
     offload                   what it can keep in host memory, as indices into layout.OFFLOAD
     """
 
@@ -35,6 +37,9 @@ class Case(NamedTuple):
     tied: bool = False
     chip: int = 1
     offload: tuple[int, ...] = (0,)
+    schedule: str = ""
+    schedules: tuple[str, ...] = ()
+    chunks: int = 0
 
     @property
     def pipelined_layers(self) -> int:
@@ -50,6 +55,7 @@ class Case(NamedTuple):
     def facts(self) -> dict[str, object]:
         """By the names that messages use."""
         return self._asdict() | {
+            "schedule_words": ", ".join(("1f1b", *self.schedules)),
             "offload_words": ", ".join(OFFLOAD[index] for index in self.offload),
             "zero_stages": " ".join(str(stage) for stage in self.zero),
             "pipelined_layers": self.pipelined_layers,

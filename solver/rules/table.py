@@ -209,6 +209,16 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         lambda c, x: c.narrow & (x.micro_batch * c.sequence // x.cp % (16 * x.tp) != 0),
         "{micro_batch} x {sequence} tokens / (cp {cp} x tp {tp}) must be a multiple of 16 in 8 bits",
     ),
+    "schedule_exists": Rule(
+        ("pp",),
+        lambda c, x: (x.pp > 1) & (c.schedule not in ("", *c.schedules)),
+        "pp {pp} with schedule {schedule}: the framework has {schedule_words}",
+    ),
+    "schedule_sets_chunks": Rule(
+        ("vpp", "pp"),
+        lambda c, x: (c.chunks > 0) & (x.pp > 1) & (x.vpp != c.chunks),
+        "vpp {vpp}: schedule {schedule} has {chunks} chunks on a rank",
+    ),
     "offload_exists": Rule(
         ("offload",),
         lambda c, x: ~np.isin(x.offload, c.offload),
@@ -245,6 +255,8 @@ GENERAL = (
     "expert_mesh_fits",
     "zero_stage_exists",
     "shard_divides_replicas",
+    "schedule_exists",
+    "schedule_sets_chunks",
     "offload_exists",
     "parameters_leave_sharded",
     "optimizer_leaves_sharded",

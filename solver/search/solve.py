@@ -79,7 +79,7 @@ def explorer_of(question: Question, goal: Goal) -> tuple[Explorer, dict[str, lis
 
 def pinned(layout: LayoutLimits) -> Pins:
     """The user's values of each dimension, as numbers."""
-    stated = {name: getattr(layout, name) for name in type(layout).model_fields}
+    stated = {name: getattr(layout, name) for name in type(layout).model_fields if name != "schedule"}
     stated["recompute"] = tuple(RECOMPUTE.index(word) for word in layout.recompute)
     stated["offload"] = tuple(OFFLOAD.index(word) for word in layout.offload)
     return tuple((name, tuple(int(v) for v in values)) for name, values in stated.items() if values)
