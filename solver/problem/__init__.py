@@ -3,7 +3,8 @@
 file or dict -> plain values (yaml_file, plain) -> fields (quantities, shape, batch) -> Problem, or all faults
 """
 
-from solver.problem.fields import MAX_DEVICES, Holding, LayoutLimits, Limits, Problem, Training
+from solver.problem.fields import MAX_DEVICES, LayoutLimits, Limits, Problem, Training
+from solver.problem.market import Bill, Holding, Ownership, Quota
 from solver.problem.reading import read_problem, read_run
 from solver.problem.run import Run, RunHardware, RunLayout, Software
 from solver.problem.schema import schema
@@ -12,13 +13,16 @@ from solver.problem.shape import Attention, InlineModel, ModelName, ModelPath, S
 __all__ = [
     "MAX_DEVICES",
     "Attention",
+    "Bill",
     "Holding",
     "InlineModel",
     "LayoutLimits",
     "Limits",
     "ModelName",
     "ModelPath",
+    "Ownership",
     "Problem",
+    "Quota",
     "Run",
     "RunHardware",
     "RunLayout",

@@ -26,6 +26,8 @@ _UNITS = {  # field -> how a bare number is read
     "limits.deadline": "seconds",
     "limits.budget": "USD",
     "limits.max_power": "watts",
+    "limits.max_energy": "watt-hours",
+    "limits.max_carbon": "kilograms",
 }
 
 
@@ -154,6 +156,8 @@ def _filled(value: object, text: Any) -> Any:
         return _told(value) if text is None else text
     if not isinstance(value, tuple) or isinstance(value, ModelName | ModelPath):
         return value if text is None else text
+    if isinstance(text, dict) and not any(isinstance(item, Model) for item in value):
+        return text  # prices and discounts by name
     texts = text if isinstance(text, list) else list(value) if text is None else [text]
     return [
         question(item, wrote) if isinstance(item, Model) else wrote

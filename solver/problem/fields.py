@@ -8,6 +8,18 @@ from pydantic import WithJsonSchema as Json
 from solver.problem.amount import steps_of, tokens_of
 from solver.problem.batch import batch_sequences
 from solver.problem.clashes import AMOUNTS
+from solver.problem.market import (
+    AllOwned,
+    Bill,
+    Discounts,
+    Holdings,
+    Offers,
+    Ownership,
+    OwnPrices,
+    Purchases,
+    Quotas,
+    Reservations,
+)
 from solver.problem.paths import Folder
 from solver.problem.quantities import (
     Bytes,
@@ -17,9 +29,8 @@ from solver.problem.quantities import (
     Duration,
     Epochs,
     GradientDtype,
-    Machines,
+    Kilograms,
     Model,
-    Name,
     Names,
     Objective,
     Offloads,
@@ -29,6 +40,7 @@ from solver.problem.quantities import (
     Pricings,
     Recomputes,
     Samples,
+    Schedule,
     SequenceLength,
     Stages,
     Steps,
@@ -36,7 +48,7 @@ from solver.problem.quantities import (
     Tokens,
     Truths,
     Usd,
-    UsdPerHour,
+    WattHours,
     Watts,
 )  # fmt: skip
 from solver.problem.shape import ModelSpec
@@ -131,6 +143,8 @@ class LayoutLimits(Model):
     """Activations computed again in the backward pass."""
     sequence_parallel: Truths = ()
     """Norms and residuals split over the tensor parallel ranks."""
+    schedule: Schedule | None = None
+    """Of the pipeline: 1f1b (interleaved or not) where left out; zero-bubble, dualpipe."""
     offload: Offloads = ()
     """What host memory may hold: none, optimizer, parameters (and optimizer); none where left out."""
 
@@ -174,6 +188,12 @@ class Limits(Model):
     """Most devices of a plan."""
     max_power: Watts | None = None
     """Of all machines under load, at the wall."""
+    max_energy: WattHours | None = None
+    """Of the whole run, at the meter."""
+    max_carbon: Kilograms | None = None
+    """Carbon dioxide of that energy, by the grid of the region."""
+    quotas: Quotas = ()
+    """The most that a provider, region, accelerator or kind of price gives."""
     layout: LayoutLimits = LayoutLimits()
     """Values that the layout may take."""
 
@@ -184,27 +204,6 @@ class Limits(Model):
         if max_devices < least:
             raise ValueError(f"{max_devices} is below min_devices {least}; write at least {least}")
         return max_devices
-
-
-class Holding(Model):
-    """Machines that one has or was offered."""
-
-    machine: Name
-    """Id of a machine."""
-    count: Machines = Field(examples=[1])
-    """How many machines."""
-    fabric: Name | None = None
-    """The network between them; the usual one of the machine where left out."""
-    price: UsdPerHour = 0.0
-    """Of one machine; 0 where it is paid for already."""
-
-
-def _listed(value: object) -> object:
-    """One holding stands for a list of one."""
-    return [value] if isinstance(value, dict) else value
-
-
-Holdings = Annotated[tuple[Holding, ...], BeforeValidator(_listed)]
 
 
 class Problem(Model):
@@ -221,7 +220,23 @@ class Problem(Model):
     catalog: Folder | None = None
     """Folder of records that overlay the catalog."""
     objective: Objective = "cost"
-    """What to make least: cost, time or energy."""
+    """What to make least: cost, time, energy or carbon."""
+    prices: OwnPrices = ()
+    """One's own price of an offering, by its id or a glob; final, no discount comes off it."""
+    discounts: Discounts = ()
+    """Percent off the list price, by provider, provider/machine or provider/machine/kind; the last holds."""
+    offers: Offers = ()
+    """Private offers; they join those of the catalog."""
+    reservations: Reservations = ()
+    """Machines that are paid for already."""
+    buy: Purchases = ()
+    """Machines that may be bought: the run pays its share of them."""
+    already_owned: AllOwned = ()
+    """Machines that stand there: the run pays their power and operation."""
+    ownership: Ownership = Ownership()
+    """What owning costs, of `buy` and `already_owned`."""
+    bill: Bill = Bill()
+    """What a run pays beside its machines."""
 
     _source: str = PrivateAttr(default="problem")
     _given: dict[str, Any] = PrivateAttr(default_factory=dict)
@@ -249,6 +264,12 @@ class Problem(Model):
     def assumptions(self) -> tuple[str, ...]:
         """Every default and reading that was decided here, a sentence each."""
         return self._assumptions
+
+    @property
+    def market(self) -> tuple[object, ...]:
+        """Everything that decides what can be had at which price, in one value to compare."""
+        listed = (self.hardware, self.prices, self.discounts, self.offers, self.reservations)
+        return (*listed, self.buy, self.already_owned, self.ownership, self.bill)
 
     @property
     def steps(self) -> int:

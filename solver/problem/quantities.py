@@ -130,6 +130,12 @@ Usd = Annotated[
 ]
 UsdPerHour = Annotated[float, BeforeValidator(units.usd_per_hour), _quantity_json("55.04 USD/hour", 0)]
 Watts = Annotated[float, _above_zero(units.watts, "2 MW", 1e15, "1e15 W"), _quantity_json("2 MW", "700 kW")]
+WattHours = Annotated[
+    float, _above_zero(units.watt_hours, "500 MWh", 1e18, "1e18 Wh"), _quantity_json("500 MWh", "20 GWh")
+]
+Kilograms = Annotated[
+    float, _above_zero(units.kilograms, "20 t CO2e", 1e15, "1e15 kg"), _quantity_json("20 t CO2e", "500 kg")
+]
 Bytes = Annotated[
     float, _above_zero(units.bytes_, "54 GB", 1e18, "1e18 bytes"), _quantity_json("54 GB", "15 TB")
 ]
@@ -147,6 +153,7 @@ SequenceLength = Annotated[int, _whole("tokens", 8192, 1e9), _quantity_json(8192
 Parameters = Annotated[int, _whole("parameters", "7B", 1e16), _quantity_json("7B", "1.3B")]
 Devices = Annotated[int, _whole("devices", 64, 1e7), _quantity_json(64, "4k")]
 Machines = Annotated[int, _whole("machines", 8, 1e7), _quantity_json(8)]
+Nodes = Annotated[int, _whole("nodes", 2, 1e4, least=0), Json({"type": "integer", "minimum": 0})]
 Degree = Annotated[int, _whole("ways", 8, 1e7), Json({"type": "integer", "minimum": 1})]
 Stage = Annotated[int, _whole("stages", 1, 3, least=0), Json({"type": "integer", "minimum": 0, "maximum": 3})]
 Size = Annotated[int, _whole("units", 4096, 1e8), Json({"type": "integer", "minimum": 1})]
@@ -162,7 +169,8 @@ PricingName = Literal[
 ]
 Precision = Annotated[PrecisionName, _one_of(get_args(PrecisionName))]
 Pricing = Annotated[PricingName, _one_of(get_args(PricingName))]
-Objective = Annotated[Literal["cost", "time", "energy"], _one_of(["cost", "time", "energy"])]
+ObjectiveName = Literal["cost", "time", "energy", "carbon"]
+Objective = Annotated[ObjectiveName, _one_of(get_args(ObjectiveName))]
 # The optimizers whose bytes per parameter the frameworks' records hold.
 Optimizer = Annotated[Literal["adamw", "adam"], _one_of(["adamw", "adam"])]
 GradientDtype = Annotated[Literal["fp32", "bf16", "fp16"], _one_of(["fp32", "bf16", "fp16"])]
@@ -170,6 +178,7 @@ Packing = Annotated[Literal["packed", "padded"], _one_of(["packed", "padded"])]
 Task = Annotated[Literal["pretrain", "sft"], _one_of(["pretrain", "sft"])]
 Recompute = Annotated[Literal["none", "selective", "full"], _one_of(["none", "selective", "full"])]
 Offload = Annotated[Literal["none", "optimizer", "parameters"], _one_of(["none", "optimizer", "parameters"])]
+Schedule = Annotated[Literal["1f1b", "zero-bubble", "dualpipe"], _one_of(["1f1b", "zero-bubble", "dualpipe"])]
 Positions = Annotated[Literal["rope", "learned", "none"], _one_of(["rope", "learned", "none"])]
 Kernel = Annotated[Literal["flash", "unfused"], _one_of(["flash", "unfused"])]
 
