@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from solver.architecture.blocks import Architecture
-from solver.architecture.flops import training_flops_per_token
+from solver.architecture.flops import training_flops_per_image, training_flops_per_token
 from solver.catalog import Catalog
 from solver.catalog.records import Device, Framework, Link, Machine, Operations
 from solver.layout import OFFLOAD, Bools, Cuts, Ints, Layouts, Stages, even_stages
@@ -20,7 +20,7 @@ from solver.physics.hardware import NARROW, Floats, Network, Rank, Software
 from solver.physics.layer import LayerCost, layer_cost
 from solver.physics.memory import ByteModel, LayerMemory, Memory, Setting, layer_memory
 from solver.physics.recompute import kinds_of
-from solver.physics.setting import ONE_F_ONE_B, HostRates, Schedule
+from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, HostRates, Images, Schedule
 from solver.physics.step import Step
 from solver.rules import GENERAL, Case
 
@@ -44,6 +44,7 @@ class Job:
     document: int | None = None
     """Mean tokens of a document where attention stays inside of them; None: it sees the whole sequence."""
     schedule: Schedule = ONE_F_ONE_B
+    images: Images = NO_IMAGES
 
     @property
     def tokens_per_step(self) -> int:
@@ -52,7 +53,9 @@ class Job:
     @cached_property
     def flops_per_token(self) -> float:
         """Model FLOPs of training: every matmul, causal attention at half, nothing recomputed."""
-        return training_flops_per_token(self.architecture, self.document or self.sequence)
+        text = training_flops_per_token(self.architecture, self.document or self.sequence)
+        image = training_flops_per_image(self.architecture, self.images.patches)
+        return text + self.images.each * image / self.sequence
 
     @property
     def checkpoint_bytes(self) -> float:
@@ -163,6 +166,7 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
         kinds_of(framework.recompute),
         wide=precision in WIDE,
         schedule=job.schedule,
+        images=job.images,
         host=HostRates(job.operations.host_updates, job.operations.host_link_share),
     )
 

@@ -3,7 +3,7 @@ once.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,7 +16,7 @@ from solver.errors import Fault, InputError
 from solver.estimate import Job, Pool, supports
 from solver.models import absurd, canonical, model_faults, nearest, of_catalog, read_config
 from solver.physics.schedules import NAMED
-from solver.physics.setting import ONE_F_ONE_B
+from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, Images
 from solver.problem import (
     InlineModel,
     Limits,
@@ -29,6 +29,7 @@ from solver.problem import (
 )
 
 Model = ModelName | ModelPath | InlineModel | SizeModel
+PATCHES = 1024  # of an image, where a tower takes any size and the file does not say
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,7 @@ def ask(problem: Problem) -> Question:
             document=training.document,
             operations=catalog.operations["operations"],
             schedule=NAMED.get(limits.layout.schedule or "", ONE_F_ONE_B),
+            images=images_of(architecture, training),
         ),
         offerings=tuple(
             o for o in catalog.offerings if o.pricing in limits.pricing and _offers(catalog, allowed, o)
@@ -149,7 +151,26 @@ def resolve_model(
     if found and (slips := absurd(found[0])):
         faults += slips
         return None
-    return found
+    if found and training.images and not found[0].towers:
+        faults.append(Fault("training.images", f"{found[0].name} has no image tower; leave it out"))
+        return None
+    return found and (found[0], (*found[1], *_of_images(found[0], training)))
+
+
+def _of_images(architecture: Architecture, training: Training) -> Iterator[str]:
+    """What is taken for a model with image towers where the file does not say."""
+    if not architecture.towers or training.images:
+        return
+    if not architecture.images:
+        yield "training.images is not stated: sequences are text alone, and the image tower is left out"
+    else:
+        yield f"training.images is not stated: {architecture.images} a sequence"
+
+
+def images_of(architecture: Architecture, training: Training) -> Images:
+    """Images of a sequence, and the patches of one."""
+    each = training.images or float(architecture.images)
+    return Images(each, training.image_patches or PATCHES) if architecture.towers and each else NO_IMAGES
 
 
 def _architecture(

@@ -19,7 +19,7 @@ from solver.models import nearest
 from solver.physics.schedules import NAMED
 from solver.physics.setting import ONE_F_ONE_B
 from solver.problem import Run
-from solver.question import resolve_model
+from solver.question import images_of, resolve_model
 
 AnyFact = TypeVar("AnyFact", bound=Fact)
 ZERO_NAMES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3}
@@ -69,6 +69,7 @@ def state(run: Run) -> Stated:
         operations=catalog.operations["operations"],
         flash=run.software.attention != "unfused",
         schedule=NAMED.get(run.layout.schedule or "", ONE_F_ONE_B),
+        images=images_of(architecture, training),
     )
     pool = Pool.of(catalog, machine, fabric, (framework, run.precision))
     layouts, taken = complete(run, job, pool, faults)

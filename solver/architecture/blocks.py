@@ -169,6 +169,7 @@ class Architecture:
     extras        matmuls outside the blocks (patch embedding, pooler, projections between towers)
     head_passes   how often a token meets the head (once more for each multi-token-prediction layer)
     towers        encoders beside the blocks (vision, audio), counted but not met by every token
+    images        that every sequence has (1 where texts and images are trained in pairs)
     head          the output projection; tied: its weights are the input table and count once
     final_vectors norms and biases outside the blocks (final norm, embedding norm, head bias)
     heads, kv_heads, experts: what tensor and expert parallelism must divide (gcd over the blocks; 0 = none)
@@ -195,6 +196,7 @@ class Architecture:
     extras: tuple[Matmul, ...] = ()
     head_passes: int = 1
     towers: tuple[Tower, ...] = ()
+    images: int = 0
 
     @property
     def layers(self) -> int:

@@ -1,7 +1,7 @@
 """Model FLOPs per token: every matmul, attention by its true span, the logits; nothing recomputed.
 
 One definition for `trainplan model` and for the MFU of a plan. An embedding look-up costs none.
-A token of an encoder-decoder is one source and one target token; towers for images stand outside.
+A token of an encoder-decoder is one source and one target token; towers for images count by the image.
 """
 
 from typing import NamedTuple
@@ -83,3 +83,13 @@ def forward_flops_per_token(architecture: Architecture, sequence_length: float) 
 def training_flops_per_token(architecture: Architecture, sequence_length: float) -> float:
     """Forward and backward FLOPs of a training step, per token."""
     return (1 + BACKWARD_PER_FORWARD) * forward_flops_per_token(architecture, sequence_length).total
+
+
+def training_flops_per_image(architecture: Architecture, patches: int) -> float:
+    """Forward and backward FLOPs of an image in the towers. patches: where a tower takes any size."""
+    total = 0.0
+    for tower in architecture.towers:
+        length = tower.tokens or patches
+        layers = sum(block_flops_per_token(block, length).total * count for block, count in tower.blocks)
+        total += length * (layers + sum(matmul.flops for matmul in tower.extras))
+    return (1 + BACKWARD_PER_FORWARD) * total

@@ -15,6 +15,7 @@ from solver.physics import communication as com
 from solver.physics.compute import Layer, ends_s, mean_layer, tokens
 from solver.physics.hardware import Floats, Network, Number, Rank
 from solver.physics.memory import Setting, held_by_layer
+from solver.physics.towers import towers_s
 
 
 class LayerTime(NamedTuple):
@@ -97,6 +98,7 @@ def layer_cost(setting: Setting, rank: Rank, network: Network, cut: Layouts) -> 
     matmul_s = passes.forward.matmul + passes.backward.matmul
     hidden = tokens(cut, work.sequence) * setting.architecture.hidden * rank.width
     embedding, loss = ends_s(setting.architecture, cut, rank, work)
+    embedding = embedding + towers_s(setting, rank, cut)
     call = Call(setting, network, cut, hidden)
     exposed = (tensor_s(call, matmul_s), context_s(call, passes, rank.width), expert_s(call, matmul_s))
     compute = layer_time(passes, cut, setting, sum(exposed))

@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from solver.layout import Ints, Layouts, Stages
-from solver.physics import host
+from solver.physics import host, towers
 from solver.physics.activations import along, in_flight, layer_activations
 from solver.physics.compute import tokens
 from solver.physics.hardware import Floats
@@ -54,6 +54,7 @@ class LayerMemory(NamedTuple):
     working        more activations while a layer runs backward [B], (K,)
     tables         rows x columns of one vocabulary table [elements], (K,)
     logits         [B], (K,)
+    tower          parameters of the image towers [elements]; tower_kept: what its images keep [B], (K,)
     """
 
     dense: Floats
@@ -64,6 +65,8 @@ class LayerMemory(NamedTuple):
     working: Floats
     tables: Floats
     logits: Floats
+    tower: Floats
+    tower_kept: Floats
 
     def take(self, index: Ints) -> Self:
         """Of the ways at `index`: from ways to cut a layer to layouts."""
@@ -89,6 +92,8 @@ def layer_memory(setting: Setting, cut: Layouts) -> LayerMemory:
         working.max(axis=-1),
         rows * architecture.hidden / cut.tp + none,
         loss_bytes(setting, cut) + none,
+        towers.held(setting, cut),
+        towers.kept_bytes(setting, cut),
     )
 
 
@@ -178,6 +183,7 @@ def kept_bytes(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tuple
     layers, position = at
     index = (np.zeros_like(layouts.pp), np.minimum(1, layouts.pp - 1), layouts.pp - 1)[position]
     kept = order_of(setting.architecture).total(layer.kept, position, layers)
+    kept = kept + end_shares(setting, layouts, position).first * layer.tower_kept
     return kept * in_flight(layouts, index, setting.schedule)
 
 
@@ -263,6 +269,6 @@ def held_by_stage(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tu
     own = architecture.head is not None
     output = ends.last * own * (1 - architecture.tied_embeddings * ends.first)
     tables = layer.tables * (ends.first + output)
-    around = ends.first * float(architecture.positions) + ends.last * architecture.final_vectors
+    around = ends.first * (architecture.positions + layer.tower) + ends.last * architecture.final_vectors
     dense = order.total(layer.dense, position, layers)
     return Held(dense + tables + around, order.total(layer.expert, position, layers))

@@ -54,6 +54,14 @@ class Schedule(NamedTuple):
     chunks: int = 0
 
 
+class Images(NamedTuple):
+    """Images of a sequence, on average, and the patches of one where its tower takes any size."""
+
+    each: float = 0.0
+    patches: int = 0
+
+
+NO_IMAGES = Images()
 ONE_F_ONE_B = Schedule()
 
 
@@ -73,6 +81,7 @@ class Setting(NamedTuple):
     schedule: Schedule = ONE_F_ONE_B
     wide: bool = False
     host: HostRates = HostRates()
+    images: Images = NO_IMAGES
 
     @property
     def element(self) -> float:

@@ -29,6 +29,7 @@ from solver.problem.quantities import (
     Duration,
     Epochs,
     GradientDtype,
+    ImagesEach,
     Kilograms,
     Model,
     Names,
@@ -36,6 +37,7 @@ from solver.problem.quantities import (
     Offloads,
     Optimizer,
     Packing,
+    Patches,
     Precisions,
     Pricings,
     Recomputes,
@@ -80,6 +82,10 @@ class Training(Model):
     """packed: sequences are full; padded: each holds one document, and padding behind it."""
     mean_length: SequenceLength | None = None
     """Mean tokens of a document: of the text in a padded sequence, or what attention sees in a packed one."""
+    images: ImagesEach | None = None
+    """Images of a sequence, on average, where the model has an image tower; none where left out."""
+    image_patches: Patches | None = None
+    """Patches of an image, where the tower takes images of any size; 1,024 where left out."""
     global_batch: Annotated[
         int,
         BeforeValidator(batch_sequences),

@@ -145,6 +145,12 @@ BytesPerToken = Annotated[
     Json({"type": "number", "examples": [4.2]}),
 ]
 
+ImagesEach = Annotated[
+    float,
+    _above_zero(units.count, "1", 1e6, "a million images a sequence"),
+    Json({"type": "number", "examples": [1]}),
+]
+Patches = Annotated[int, _whole("patches", 1024, 1e7), _quantity_json(1024)]
 Tokens = Annotated[int, _whole("tokens", "15T", 1e18), _quantity_json("15T", "300B", "2T tokens")]
 Steps = Annotated[int, _whole("steps", 500000, 1e15), _quantity_json(500000, "500k")]
 Samples = Annotated[int, _whole("samples", "10M", 1e15), _quantity_json("10M", 52002)]

@@ -26,7 +26,7 @@ _LLAMA4_VISION = {
     "image_size": 448, "patch_size": 14, "projector_input_dim": 4096, "projector_output_dim": 4096,
     "vision_output_dim": 7680, "pixel_shuffle_ratio": 0.5,
 }  # fmt: skip
-PAIR = "a token is one token of the text and one patch of the image"
+PAIR = "a sequence is one text and one image"
 
 
 def nested(config: Config, key: str, defaults: Mapping[str, object]) -> Config:
@@ -196,8 +196,8 @@ def _two_towers(
     h, vocab, length = spec.hidden, text.integer("vocab_size"), text.integer("max_position_embeddings")
     return Architecture(
         name=config.text("_name_or_path"), model_type=config.text("model_type"), hidden=h, vocab=vocab,
-        blocks=stack([layer("text encoder", spec)] * layers) + tower.blocks, embeddings=(vocab + length) * h,
-        positions=length * h, head=None, tied_embeddings=True, final_vectors=2 * h + tower.vectors + scalars,
+        blocks=stack([layer("text encoder", spec)] * layers), embeddings=(vocab + length) * h,
+        positions=length * h, head=None, tied_embeddings=True, final_vectors=2 * h + scalars,
         heads=spec.heads, kv_heads=spec.heads, head_dim=h // spec.heads, ffn=spec.ffn, max_sequence=length,
-        extras=extras + tower.extras, notes=(PAIR,),
+        extras=extras, towers=(tower,), images=1, notes=(PAIR,),
     )  # fmt: skip
