@@ -25,8 +25,12 @@ KINDS = (
     "offerings",
     "models",
     "frameworks",
+    "stacks",
+    "migrations",
     "byte_models",
     "operations",
+    "ownership",
+    "grids",
     "sources",
 )
 BESIDE = ("runs",)  # folders that a catalog may hold and this room does not read

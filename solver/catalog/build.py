@@ -10,8 +10,10 @@ from pydantic_core import ErrorDetails
 
 from solver.catalog import checks
 from solver.catalog.catalog import Catalog
-from solver.catalog.offers import OfferingRow, Provider, Terms, offerings
+from solver.catalog.money import Grid, Ownership
+from solver.catalog.offers import OfferingRow, Provider, Sites, Terms, offerings
 from solver.catalog.records import Device, Fact, Framework, Gemm, Kernels, Link, Machine, Operations
+from solver.catalog.stacks import Migration, Stack
 from solver.errors import Fault, InputError
 from solver.record_files import Fields, Folder, combined, nearest
 from solver.units import shown
@@ -33,7 +35,7 @@ NEAREST_PRECISION = {
 }
 FIELDS = {
     name
-    for m in (Device, Kernels, Gemm, Machine, Link, Provider, Terms, OfferingRow, Framework)
+    for m in (Device, Kernels, Gemm, Machine, Link, Provider, Terms, OfferingRow, Framework, Ownership, Grid)
     for name in m.model_fields
 }
 
@@ -44,7 +46,10 @@ def catalog_of(folder: Folder, where: str) -> Catalog:
     machines = _read(folder, "machines", Machine, faults)
     providers = _read(folder, "providers", Provider, faults)
     rows = tuple(sorted(_read(folder, "offerings", OfferingRow, faults).values(), key=lambda row: row.id))
-    offered = [offering for row in rows for offering in offerings(row, machines, providers)]
+    operations = _read(folder, "operations", Operations, faults)
+    grids = _read(folder, "grids", Grid, faults)
+    sites = Sites(providers, grids, operations.get("operations"))
+    offered = [offering for row in rows for offering in offerings(row, machines, sites)]
     catalog = Catalog(
         devices={
             name: _filled(d)
@@ -55,8 +60,12 @@ def catalog_of(folder: Folder, where: str) -> Catalog:
         providers=providers,
         models={name: {"id": name} | fields for name, fields in _stated(folder, "models")},
         frameworks=_read(folder, "frameworks", Framework, faults),
+        stacks=_read(folder, "stacks", Stack, faults),
+        migrations=_read(folder, "migrations", Migration, faults),
         byte_models=dict(_stated(folder, "byte_models")),
-        operations=_read(folder, "operations", Operations, faults),
+        operations=operations,
+        ownership=_read(folder, "ownership", Ownership, faults),
+        grids=grids,
         sources=dict(_stated(folder, "sources")),
         rows=rows,
         offerings=tuple(sorted(offered, key=lambda offering: offering.id)),

@@ -5,8 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from solver.catalog.offers import OfferingRow, Provider
+from solver.catalog.money import Grid, Ownership, Site
+from solver.catalog.offers import OfferingRow, Provider, site_of
 from solver.catalog.records import Device, Framework, Link, Machine, Offering, Operations
+from solver.catalog.stacks import Migration, Stack
 from solver.errors import Fault, InputError
 from solver.record_files import OWN_SOURCE, nearest
 from solver.units import shown
@@ -42,8 +44,12 @@ class Catalog:
     providers: Mapping[str, Provider]
     models: Mapping[str, Mapping[str, Any]]
     frameworks: Mapping[str, Framework]
+    stacks: Mapping[str, Stack]
+    migrations: Mapping[str, Migration]
     byte_models: Mapping[str, Mapping[str, Any]]
     operations: Mapping[str, Operations]
+    ownership: Mapping[str, Ownership]
+    grids: Mapping[str, Grid]
     sources: Mapping[str, Mapping[str, Any]]
     rows: tuple[OfferingRow, ...]
     offerings: tuple[Offering, ...]
@@ -101,7 +107,12 @@ class Catalog:
             max_devices=item.count * machine.devices,
             source=[OWN_SOURCE],
             date=self.date,
+            site=self.site("owned", "on-premises"),
         )
+
+    def site(self, provider: str, region: str) -> Site:
+        """Where the machines of a provider's region stand."""
+        return site_of(self.providers.get(provider), region, self.grids, self.operations["operations"])
 
     def unpriced(self) -> list[OfferingRow]:
         """Rows for rent that no source gives a price for: listed, never offered."""

@@ -159,7 +159,16 @@ def _prices(catalog: Catalog) -> Iterator[Finding]:
 
 
 def _unsourced(catalog: Catalog) -> Iterator[Finding]:
-    for kind in ("devices", "machines", "fabrics", "providers", "frameworks", "operations"):
+    for kind in (
+        "devices",
+        "machines",
+        "fabrics",
+        "providers",
+        "frameworks",
+        "operations",
+        "ownership",
+        "grids",
+    ):
         for record in getattr(catalog, kind).values():
             yield from _unknown(catalog, kind, record.id, _sources(record))
     for row in catalog.rows:

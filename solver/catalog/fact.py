@@ -57,5 +57,7 @@ class Fact(Record):
     source: list[str] = Field(min_length=1)
     date: Day
     notes: str = ""
+    estimated: list[str] = []
+    """Fields that no source states: recalled, or taken from a neighbour; the notes say how."""
     origins: dict[str, Origin] = {}
     """By field: those that the file writes as {value, source, date}."""

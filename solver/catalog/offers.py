@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from fnmatch import filter as matching
-from typing import Annotated, Literal
+from fnmatch import fnmatchcase
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
 from solver.catalog.fact import Bytes, Count, Day, Fact, Positive, Record, Usd, Watts
-from solver.catalog.records import Machine, Offering, Price, Pricing
+from solver.catalog.money import Grid, Site
+from solver.catalog.records import Machine, Offering, Operations, Price, Pricing
 
 
 class Terms(Record):
@@ -24,6 +26,14 @@ class Provider(Fact):
     max_devices: Count | None = None
     """None: the cards of one host."""
     terms: dict[Pricing, Terms] = Field(default_factory=dict)
+    pue: float | None = Field(default=None, ge=1)
+    """Power at the meter over power at the machines; None: that of the operations."""
+    storage_price: Usd | None = None
+    """Of a GB of object storage, a month; None: that of the operations."""
+    egress_price: Usd = 0.0
+    """Of a GB to the internet, beyond what is free; 0 where none is known to be billed."""
+    head_node: Usd = 0.0
+    """Of a CPU node of 4 processors that schedules a run, an hour; 0 where none is known to be billed."""
 
 
 class OfferingRow(Fact):
@@ -79,19 +89,51 @@ PRICES: Mapping[str, tuple[Pricing, str]] = {
 TERM_DAYS: Mapping[Pricing, float] = {"committed-1y": 365.0, "committed-3y": 1095.0}
 
 
-def offerings(
-    row: OfferingRow, machines: Mapping[str, Machine], providers: Mapping[str, Provider]
-) -> Iterator[Offering]:
+EVERYWHERE = "*"  # region of the grid that stands in where none is known
+
+
+def site_of(
+    provider: Provider | None, region: str, grids: Mapping[str, Grid], operations: Operations
+) -> Site:
+    """What a place bills beside its machines, and how clean its power is."""
+    storage = provider.storage_price if provider else None
+    return Site(
+        pue=(provider.pue if provider else None) or operations.pue,
+        carbon=_grid(region, grids),
+        storage=operations.storage_price if storage is None else storage,
+        egress=provider.egress_price if provider else 0.0,
+        head_node=provider.head_node if provider else 0.0,
+    )
+
+
+def _grid(region: str, grids: Mapping[str, Grid]) -> float:
+    """By the grid that names the region, else by a glob, else that of the world. [kg/kWh]"""
+    pairs = [(glob, grid.carbon) for grid in grids.values() for glob in grid.regions]
+    named = [carbon for glob, carbon in pairs if glob == region]
+    like = [carbon for glob, carbon in pairs if glob != EVERYWHERE and fnmatchcase(region, glob)]
+    world = [carbon for glob, carbon in pairs if glob == EVERYWHERE]
+    return next(iter([*named, *like, *world]), 0.0)
+
+
+class Sites(NamedTuple):
+    """What is known of places; operations: None where its record is at fault."""
+
+    providers: Mapping[str, Provider]
+    grids: Mapping[str, Grid]
+    operations: Operations | None
+
+
+def offerings(row: OfferingRow, machines: Mapping[str, Machine], sites: Sites) -> Iterator[Offering]:
     """What the row offers for rent: each of its machines under each kind that has a price."""
-    if row.unit not in ("machine", "device"):
+    if row.unit not in ("machine", "device") or sites.operations is None:
         return
+    provider = sites.providers.get(row.provider)
+    site = site_of(provider, row.region, sites.grids, sites.operations)
     for machine in machines_of(row, machines):
         for column, (pricing, dated) in PRICES.items():
             usd = getattr(row, column)
             if usd is not None:
-                yield _offering(
-                    row, machine, providers.get(row.provider), (pricing, usd, getattr(row, dated))
-                )
+                yield _offering(row, machine, provider, (pricing, usd, getattr(row, dated), site))
 
 
 def machines_of(row: OfferingRow, machines: Mapping[str, Machine]) -> list[Machine]:
@@ -102,9 +144,12 @@ def machines_of(row: OfferingRow, machines: Mapping[str, Machine]) -> list[Machi
 
 
 def _offering(
-    row: OfferingRow, machine: Machine, provider: Provider | None, priced: tuple[Pricing, float, str | None]
+    row: OfferingRow,
+    machine: Machine,
+    provider: Provider | None,
+    priced: tuple[Pricing, float, str | None, Site],
 ) -> Offering:
-    pricing, usd, dated = priced
+    pricing, usd, dated, site = priced
     by_device = row.unit == "device"
     terms = provider.terms.get(pricing, Terms()) if provider else Terms()
     fabric = row.fabric if machine.max_machines != 1 else None
@@ -125,6 +170,8 @@ def _offering(
         date=dated or row.date,
         price_basis=row.price_basis,
         notes=row.notes,
+        site=site,
+        vcpu=row.vcpu,
     )
 
 

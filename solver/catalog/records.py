@@ -20,6 +20,7 @@ from solver.catalog.fact import (
     Watts,
 )
 from solver.catalog.framework import Era, Framework, Support
+from solver.catalog.money import Owned, Site
 
 __all__ = [
     "PRECISIONS",
@@ -121,6 +122,12 @@ class Device(Fact):
     host_link: BytesPerS = Positive
     """One-way bandwidth to the host, of the data sheet."""
     tdp: Watts = Positive
+    lacks: list[str] = Field(default_factory=list)
+    """What does not work on it, beside the precisions that it has no peak for."""
+    availability: str = ""
+    """Who may buy it, and whether it can still be had."""
+    successor: str | None = None
+    """Device id of what its maker sells in its place."""
     kernels: Kernels
 
     @field_validator("peak", mode="after")
@@ -211,6 +218,14 @@ class Offering(Record):
     max_days: float | None = None
     term_days: float | None = None
     """A commitment is paid for its whole term."""
+    site: Site
+    """Where its machines stand."""
+    owned: Owned | None = None
+    """What an hour of it is made of where it is bought or stands there; usd_per_hour is then their sum for a
+    machine alone, power included.
+    """
+    vcpu: float | None = None
+    """Of one machine, as the provider counts them."""
     source: list[str]
     date: str
     price_basis: str = "read"
@@ -240,8 +255,20 @@ class Operations(Fact):
     """Of a token of the stored data set."""
     storage_price: Usd
     """Of a GB of object storage, a month."""
+    weight_bytes: float
+    """Of a parameter of the finished model, that is taken out."""
     pue: float
-    """Power at the meter over power at the machines' walls."""
+    """Power at the meter over power at the machines' walls, where nothing is known of the place."""
+    load: dict[Literal["gpu", "tpu", "asic"], Share]
+    """Mean power of a training machine over its most, by kind of device."""
+    switch_ports: Count
+    """Of a switch between machines."""
+    port_power: Watts
+    """Of a switch, for each of its ports, optics included."""
+    tokenizer: BytesPerS
+    """Text that a host's processors turn into tokens."""
+    storage_read: BytesPerS
+    """At which a host reads data from storage."""
     host_updates: float = Field(gt=0)
     """Parameters that the optimizer of a host updates a second, where its state is kept there."""
     host_link_share: Share
