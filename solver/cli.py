@@ -2,20 +2,19 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from solver import __version__
 from solver.cli_batch import INTERRUPTED, batch, batch_table
+from solver.cli_fit import fit
+from solver.cli_print import Json, print_document, print_json
+from solver.cli_validate import validate
 from solver.errors import Fault, InputError
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 DONE, BAD_INPUT, INFEASIBLE, STOPPED, NO_READER = 0, 2, 3, 4, 141
 EXIT_CODE = {"optimal": DONE, "feasible": DONE, "infeasible": INFEASIBLE, "unknown": STOPPED}
@@ -48,7 +47,6 @@ class Records(StrEnum):
     CHECK = "check"
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Overlay = Annotated[
     Path | None, typer.Option("--catalog", metavar="DIR", help="Folder of records to lay over the catalog.")
 ]
@@ -90,7 +88,7 @@ def solve(
     given = {"limits.budget": budget, "limits.deadline": deadline, "catalog": catalog}
     stated = {field: value for field, value in given.items() if value is not None}
     answer = solve_problem(understand(problem, stated), top, distinct.value, time_limit)
-    _print(answer.model_dump(mode="json"), answer_report, json)
+    print_document(answer.model_dump(mode="json"), answer_report, json=json)
     raise typer.Exit(EXIT_CODE[answer.status])
 
 
@@ -104,23 +102,14 @@ def evaluate(
     from solver.report import evaluation_report
 
     evaluation = evaluate_run(read_run(run))
-    _print(evaluation.model_dump(mode="json"), evaluation_report, json)
+    print_document(evaluation.model_dump(mode="json"), evaluation_report, json=json)
     raise typer.Exit(DONE if evaluation.legal and evaluation.fits else INFEASIBLE)
 
 
-@app.command()
-def validate(
-    runs: Annotated[Path, typer.Argument(metavar="RUNS", help="Published runs (CSV).")], json: Json = False
-) -> None:
-    """Compare predicted with measured runs, row by row and in sum."""
-    from solver.report import validation_report
-    from solver.validation import validate
-
-    _print(validate(runs).model_dump(mode="json"), validation_report, json)
-
-
+app.command()(validate)
 app.command()(batch)
 app.command("batch-table")(batch_table)
+app.command()(fit)
 
 
 @app.command()
@@ -146,7 +135,7 @@ def model(
     from solver.sizing import size_of
 
     options = Options(text_only, prediction_layers, assume)
-    _print(size_of(name, sequence_length, options).plain(), size_report, json)
+    print_document(size_of(name, sequence_length, options).plain(), size_report, json=json)
 
 
 @app.command()
@@ -168,10 +157,12 @@ def catalog(
             raise InputError(str(overlay or "catalog"), [_fault(sentence) for sentence in broken])
         kinds = [kind.value for kind in Records if kind is not Records.CHECK]
         counts = {kind: len(listing(found, kind)) for kind in kinds}
-        _print({"faults": [], "date": found.date, "hash": found.hash, "records": counts}, check_report, json)
+        print_document(
+            {"faults": [], "date": found.date, "hash": found.hash, "records": counts}, check_report, json=json
+        )
         return
     listed = [record for record in listing(found, records.value) if fnmatchcase(record["id"], glob)]
-    _print(listed, lambda rows: catalog_report(records.value, rows), json)
+    print_document(listed, lambda rows: catalog_report(records.value, rows), json=json)
 
 
 @app.command()
@@ -179,7 +170,7 @@ def schema() -> None:
     """Print the JSON Schema of the requirements file, for editors."""
     from solver.problem.schema import schema as schema_of
 
-    _print_json(schema_of())
+    print_json(schema_of())
 
 
 def _fault(sentence: str) -> Fault:
@@ -188,37 +179,10 @@ def _fault(sentence: str) -> Fault:
     return Fault(f"{record}: {field}", message)
 
 
-def _print(document: Any, report: "Callable[[Any], Iterable[RenderableType]]", json: bool) -> None:
-    if json:
-        _print_json(document)
-        return
-    from solver.report import show
-
-    show(report(document))
-
-
-def _print_json(document: Any) -> None:
-    """ASCII, so that every terminal and pipe takes it; numbers with 9 significant digits."""
-    from json import dumps
-
-    sys.stdout.write(dumps(_plain(document), indent=2, allow_nan=False) + "\n")
-
-
-def _plain(value: Any) -> Any:
-    """A document with its numbers as the interface has them."""
-    from solver.units import rounded
-
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return rounded(value) if isinstance(value, float) else value
-
-
 def _refuse(error: InputError) -> int:
     """Tells what is wrong with the input, a sentence a fault; for programs on stdout too."""
     if "--json" in sys.argv[1:]:
-        _print_json({"faults": [fault._asdict() for fault in error.faults]})
+        print_json({"faults": [fault._asdict() for fault in error.faults]})
     sys.stderr.write(f"{error}\n")
     return BAD_INPUT
 

@@ -13,12 +13,16 @@ PARAMETERS = {
         "PROBLEM", "--budget", "--deadline", "--top", "--distinct", "--time-limit", "--catalog", "--json"
     ],
     "evaluate": ["RUN", "--json"],
-    "validate": ["RUNS", "--json"],
+    "validate": ["RUNS", "--plot", "--markdown", "--bands", "--json"],
     "batch": [
         "PROBLEM...", "--out", "--set", "--sweep", "--jobs", "--engine", "--address", "--resume", "--top",
         "--html",
     ],
     "batch-table": ["RESULTS", "TABLE"],
+    "fit": [
+        "MODEL", "--device", "--sequence-length", "--global-batch", "--precision", "--optimizer",
+        "--framework", "--catalog", "--json",
+    ],
     "model": ["MODEL", "--sequence-length", "--text-only", "--prediction-layers", "--assume", "--json"],
     "catalog": ["RECORDS", "--filter", "--catalog", "--json"],
     "schema": [],

@@ -20,9 +20,10 @@ LEVELS = (
     ("stated", "sizing"),
     ("evaluation",),
     ("search",),
-    ("validation", "batches"),
+    ("validation", "batches", "fitting"),
     ("report",),
-    ("cli_batch",),
+    ("cli_print",),
+    ("cli_batch", "cli_validate", "cli_fit"),
     ("cli",),
     ("__main__",),
 )

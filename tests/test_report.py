@@ -159,20 +159,31 @@ def test_a_run_that_does_not_fit_has_whole_bars(page: Any) -> None:
 
 def test_a_validation_ends_with_its_sums(page: Any) -> None:
     errors = {"step_time_mape_pct": 12.0, "step_time_median_ape_pct": 9.5, "step_time_bias_pct": -3.0}
-    group = {"rows": 1, "within_10_pct": 50.0, "memory_mape_pct": None} | errors
+    group = {"rows": 1, "timed": 1, "within_10_pct": 50.0, "memory_mape_pct": None} | errors
+    order = {
+        "groups": 2,
+        "pairs": 3,
+        "pairs_right_pct": 66.7,
+        "regret_mean_pct": 1.5,
+        "regret_worst_pct": 3.0,
+    }
     result = {
         "id": "a-1", "step_time_s": 1.1, "measured_step_time_s": 1.0,
         "error_pct": 10.0, "memory_error_pct": None,
     }  # fmt: skip
     skipped = [{"id": "b", "reason": "no layout"}, {"id": "c", "reason": "no layout"}]
     found = group | {
-        "rows": 3, "evaluated": 1, "skipped": skipped, "by_device": {"d": group}, "results": [result]
+        "rows": 3, "evaluated": 1, "skipped": skipped, "by_device": {"d": group}, "results": [result],
+        "order": order,
     }  # fmt: skip
     text = page(validation_report(found))
     assert re.search(r"a-1 +1\.10 s +1\.00 s +\+10\.0% +-\n", text)
     assert "- no layout: b and c" in text
-    assert text.splitlines()[-3:] == [
+    assert text.splitlines()[-6:] == [
         "  step time  12.0% mean absolute error",
         "             9.5% median, 50.0% within 10%",
+        "             -3.0% mean error: above 0, predictions are too slow",
         "  memory     - mean absolute error",
+        "  order      66.7% of 3 pairs of layouts in the measured order",
+        "  regret     1.5% mean, 3.0% worst, of the layout predicted fastest in 2 groups",
     ]

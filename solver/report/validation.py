@@ -8,7 +8,15 @@ from solver.report import words
 from solver.report.page import heading, indented, labelled, listed, table
 from solver.report.words import Fields
 
-GROUPS = {"device": "id", "rows": "number", "step time": "number", "median": "number", "bias": "number"}
+COLUMNS = {"runs": "number", "step time": "number", "median": "number", "bias": "number"}
+SUMS = {
+    "by_device": "By device",
+    "by_framework": "By framework",
+    "by_family": "By model family",
+    "by_kind": "Dense models and mixtures of experts",
+    "by_precision": "By precision",
+    "by_source": "By source",
+}
 ROWS = {"run": "text", "predicted": "number", "measured": "number", "error": "number", "memory": "number"}
 
 
@@ -19,8 +27,11 @@ def validation_report(found: Fields) -> Iterator[RenderableType]:
     if found["skipped"]:
         yield heading("Skipped")
         yield listed(_reasons(found["skipped"]))
-    yield heading("By device (mean and median absolute error, mean error)")
-    yield indented(table(GROUPS, (_group(name, group) for name, group in found["by_device"].items())))
+    for name, groups in found.items():
+        if name in SUMS:
+            yield heading(f"{SUMS[name]} (mean and median absolute error, mean error)")
+            columns = {name.removeprefix("by_"): "id", **COLUMNS}
+            yield indented(table(columns, (_group(key, group) for key, group in groups.items())))
     yield heading(f"{found['evaluated']:,} of {found['rows']:,} runs evaluated")
     yield labelled(_sums(found))
 
@@ -36,7 +47,18 @@ def _reasons(skipped: Sequence[Fields]) -> Iterator[str]:
 def _sums(found: Fields) -> Iterator[tuple[str, str]]:
     yield "step time", f"{_pct(found['step_time_mape_pct'])} mean absolute error"
     yield "", f"{_pct(found['step_time_median_ape_pct'])} median, {_pct(found['within_10_pct'])} within 10%"
+    yield "", f"{_signed(found['step_time_bias_pct'])} mean error: above 0, predictions are too slow"
     yield "memory", f"{_pct(found['memory_mape_pct'])} mean absolute error"
+    if (order := found["order"])["pairs"]:
+        right = (
+            f"{_pct(order['pairs_right_pct'])} of {order['pairs']:,} pairs of layouts in the measured order"
+        )
+        yield "order", right
+        mean, worst = _pct(order["regret_mean_pct"]), _pct(order["regret_worst_pct"])
+        yield (
+            "regret",
+            f"{mean} mean, {worst} worst, of the layout predicted fastest in {order['groups']} groups",
+        )
 
 
 def _pct(value: float | None) -> str:
@@ -49,7 +71,7 @@ def _signed(value: float | None) -> str:
 
 def _group(name: str, group: Fields) -> tuple[str, ...]:
     mean, median = _pct(group["step_time_mape_pct"]), _pct(group["step_time_median_ape_pct"])
-    return name, f"{group['rows']:,}", mean, median, _signed(group["step_time_bias_pct"])
+    return name, f"{group['timed']:,}", mean, median, _signed(group["step_time_bias_pct"])
 
 
 def _row(result: Fields) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Predicted against published runs."""
 
-from solver.validation.bands import Band, bands
+from solver.validation.bands import bands_of, bands_text
 from solver.validation.report import Report, validate
 
-__all__ = ["Band", "Report", "bands", "validate"]
+__all__ = ["Report", "bands_of", "bands_text", "validate"]

@@ -1,17 +1,22 @@
 """What `validate` prints: every run predicted, and how far off the predictions are in sum."""
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 
 from solver.catalog import Catalog, load
+from solver.validation.generations import generation_of
 from solver.validation.predict import Skip, predict
 from solver.validation.ranking import Timed, key_of, order_of
 from solver.validation.rows import Row, read
 
+GROUPS = ("device", "framework", "family", "model", "kind", "precision", "source")
 Rounded = Annotated[float, PlainSerializer(lambda x: float(f"{x:.9g}"), return_type=float)]
 
 
@@ -27,13 +32,21 @@ class Skipped(Entry):
 
 
 class Result(Entry):
-    """One run. Errors are predicted over measured, less one; None where nothing was measured."""
+    """One run. Errors are predicted over measured, less one; None where nothing was measured.
+
+    generation   of the framework: an era of its record, or `current`
+    source       whose runs these are: what the id begins with
+    family       of the model: the first word of its name; kind: dense, or moe
+    """
 
     id: str
     device: str
     framework: str
+    generation: str
     source: str
     model: str
+    family: str
+    kind: str
     precision: str
     step_time_s: Rounded
     measured_step_time_s: Rounded | None
@@ -45,13 +58,15 @@ class Result(Entry):
 
 
 class Summary(Entry):
-    """Errors of a group of runs in per cent; of step time unless said."""
+    """Errors of a group of runs in per cent; of step time unless said. timed: runs with a step time."""
 
     rows: int
+    timed: int
     step_time_mape_pct: Rounded | None
     step_time_median_ape_pct: Rounded | None
     step_time_bias_pct: Rounded | None
     within_10_pct: Rounded | None
+    within_25_pct: Rounded | None
     memory_mape_pct: Rounded | None
 
 
@@ -69,18 +84,22 @@ class Report(Entry):
     rows: int
     evaluated: int
     skipped: list[Skipped]
+    timed: int
     step_time_mape_pct: Rounded | None
     step_time_median_ape_pct: Rounded | None
     step_time_bias_pct: Rounded | None
     within_10_pct: Rounded | None
+    within_25_pct: Rounded | None
     memory_mape_pct: Rounded | None
     by_device: dict[str, Summary]
     by_framework: dict[str, Summary]
+    by_family: dict[str, Summary]
     by_model: dict[str, Summary]
+    by_kind: dict[str, Summary]
     by_precision: dict[str, Summary]
     by_source: dict[str, Summary]
-    ordering: Ordering
-    ordering_by_source: dict[str, Ordering]
+    order: Ordering
+    order_by_source: dict[str, Ordering]
     results: list[Result]
 
 
@@ -121,12 +140,16 @@ def result_of(row: Row, catalog: Catalog) -> Result:
     if time_s is None and memory is None:
         raise Skip("neither a step time nor a peak memory was measured")
     predicted = predict(row, catalog)
+    model = row.text("arch_key") or row.text("model_name")
     return Result(
         id=row.id,
         device=row.text("device"),
         framework=predicted.framework,
-        source=row.id.split("-")[0],
-        model=row.text("arch_key") or row.text("model_name"),
+        generation=generation_of(row, catalog),
+        source=row.source,
+        model=model,
+        family=family_of(model),
+        kind="moe" if row.integer("experts", 0) > 1 else "dense",
         precision=row.text("precision"),
         step_time_s=predicted.step_time_s,
         measured_step_time_s=time_s,
@@ -138,36 +161,42 @@ def result_of(row: Row, catalog: Catalog) -> Result:
     )
 
 
+def family_of(model: str) -> str:
+    """The first word of a model's name."""
+    word = re.search(r"[a-z]+", model.lower())
+    return word.group() if word else "unnamed"
+
+
 def _error_pct(predicted: float, measured: float | None) -> float | None:
     return 100 * (predicted / measured - 1) if measured else None
 
 
 def report_of(rows: list[Row], skipped: list[Skipped], results: list[Result]) -> Report:
-    total = summary(results)
-    groups = {
-        f"by_{name}": {
-            key: summary(r for r in results if getattr(r, name) == key) for key in _keys(results, name)
-        }
-        for name in ("device", "framework", "model", "precision", "source")
-    }
-    figures = total.model_dump(exclude={"rows"})
-    by_source = {
-        name: ordering(rows, [r for r in results if r.source == name]) for name in _keys(results, "source")
-    }
+    figures = summary(results).model_dump(exclude={"rows"})
+    groups = {f"by_{name}": summaries(results, name) for name in GROUPS}
+    order = {name: ordering(rows, own) for name, own in grouped(results, "source").items()}
     return Report(
         rows=len(rows),
         evaluated=len(results),
         skipped=skipped,
         results=results,
-        ordering=ordering(rows, results),
-        ordering_by_source={name: found for name, found in by_source.items() if found.groups},
+        order=ordering(rows, results),
+        order_by_source={name: found for name, found in order.items() if found.groups},
         **figures,
         **groups,
     )
 
 
-def _keys(results: list[Result], name: str) -> list[str]:
-    return sorted({getattr(result, name) for result in results})
+def grouped(results: Iterable[Result], name: str) -> dict[str, list[Result]]:
+    """Results by what stands in a field, in the order of their names."""
+    found: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        found[getattr(result, name)].append(result)
+    return dict(sorted(found.items()))
+
+
+def summaries(results: Iterable[Result], name: str) -> dict[str, Summary]:
+    return {key: summary(group) for key, group in grouped(results, name).items()}
 
 
 def summary(results: Iterable[Result]) -> Summary:
@@ -178,9 +207,16 @@ def summary(results: Iterable[Result]) -> Summary:
     timed = len(errors) > 0
     return Summary(
         rows=len(found),
+        timed=len(errors),
         step_time_mape_pct=float(np.abs(errors).mean()) if timed else None,
         step_time_median_ape_pct=float(np.median(np.abs(errors))) if timed else None,
         step_time_bias_pct=float(errors.mean()) if timed else None,
-        within_10_pct=float(100 * (np.abs(errors) <= 10).mean()) if timed else None,
+        within_10_pct=_within(errors, 10),
+        within_25_pct=_within(errors, 25),
         memory_mape_pct=float(np.abs(memory).mean()) if len(memory) else None,
     )
+
+
+def _within(errors: npt.NDArray[np.float64], most: float) -> float | None:
+    """Share of errors of at most so many per cent. [%]"""
+    return float(100 * (np.abs(errors) <= most).mean()) if len(errors) else None
