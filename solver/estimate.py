@@ -20,7 +20,7 @@ from solver.physics.hardware import NARROW, Floats, Network, Rank, Software
 from solver.physics.layer import LayerCost, layer_cost
 from solver.physics.memory import ByteModel, LayerMemory, Memory, Setting, layer_memory
 from solver.physics.recompute import kinds_of
-from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, HostRates, Images, Schedule
+from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, TOGETHER, HostRates, Images, Local, Schedule
 from solver.physics.step import Step
 from solver.rules import GENERAL, Case
 
@@ -45,6 +45,7 @@ class Job:
     """Mean tokens of a document where attention stays inside of them; None: it sees the whole sequence."""
     schedule: Schedule = ONE_F_ONE_B
     images: Images = NO_IMAGES
+    local: Local = TOGETHER
 
     @property
     def tokens_per_step(self) -> int:
@@ -139,6 +140,8 @@ def case_of(job: Job, pool: Pool) -> Case:
         chip=pool.device.ranks,
         narrow=pool.precision in NARROW,
         zero=tuple(pool.framework.zero),
+        workers=job.local.workers,
+        local_sgd=pool.framework.local_sgd,
         schedule=job.schedule.name,
         schedules=tuple(pool.framework.schedules),
         chunks=job.schedule.chunks,
@@ -167,6 +170,7 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
         wide=precision in WIDE,
         schedule=job.schedule,
         images=job.images,
+        local=job.local,
         host=HostRates(job.operations.host_updates, job.operations.host_link_share),
     )
 

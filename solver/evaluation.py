@@ -9,6 +9,7 @@ from solver.layout import Layouts
 from solver.plan import CatalogStamp, Evaluation, Layout, Refusal
 from solver.present import layout_words, memory_use, time_of
 from solver.problem import Run
+from solver.question import apart
 from solver.rules import Violation, violations
 from solver.stated import Stated, state
 
@@ -26,7 +27,7 @@ def evaluate_run(run: Run) -> Evaluation:
         "machine": stated.pool.machine.id,
         "devices": stated.devices,
         "assumptions": list(stated.assumptions),
-        "warnings": [],
+        "warnings": apart(run.training),
         "catalog": CatalogStamp(date=stated.catalog.date, hash=stated.catalog.hash),
     }
     return _evaluation(stated, space, broken, common)

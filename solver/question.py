@@ -16,7 +16,7 @@ from solver.errors import Fault, InputError
 from solver.estimate import Job, Pool, supports
 from solver.models import absurd, canonical, model_faults, nearest, of_catalog, read_config
 from solver.physics.schedules import NAMED
-from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, Images
+from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, TOGETHER, Images, Local
 from solver.problem import (
     InlineModel,
     Limits,
@@ -134,6 +134,7 @@ def ask(problem: Problem) -> Question:
             operations=catalog.operations["operations"],
             schedule=NAMED.get(limits.layout.schedule or "", ONE_F_ONE_B),
             images=images_of(architecture, training),
+            local=local_of(training),
         ),
         offerings=tuple(
             o for o in catalog.offerings if o.pricing in limits.pricing and _offers(catalog, allowed, o)
@@ -165,6 +166,24 @@ def _of_images(architecture: Architecture, training: Training) -> Iterator[str]:
         yield "training.images is not stated: sequences are text alone, and the image tower is left out"
     else:
         yield f"training.images is not stated: {architecture.images} a sequence"
+
+
+def local_of(training: Training) -> Local:
+    """Workers that train apart."""
+    stated = training.local_sgd
+    return Local(stated.workers, stated.steps, stated.bandwidth or 0.0) if stated else TOGETHER
+
+
+def apart(training: Training) -> list[str]:
+    """The warning that belongs to workers that train apart."""
+    stated = training.local_sgd
+    if stated is None:
+        return []
+    sentence = (
+        f"training.local_sgd: {stated.workers} workers average their weights every {stated.steps:,} steps; "
+        "that is another experiment than one where every step is shared, and its loss has to be tried"
+    )
+    return [sentence]
 
 
 def images_of(architecture: Architecture, training: Training) -> Images:

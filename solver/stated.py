@@ -19,7 +19,7 @@ from solver.models import nearest
 from solver.physics.schedules import NAMED
 from solver.physics.setting import ONE_F_ONE_B
 from solver.problem import Run
-from solver.question import images_of, resolve_model
+from solver.question import images_of, local_of, resolve_model
 
 AnyFact = TypeVar("AnyFact", bound=Fact)
 ZERO_NAMES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3}
@@ -70,6 +70,7 @@ def state(run: Run) -> Stated:
         flash=run.software.attention != "unfused",
         schedule=NAMED.get(run.layout.schedule or "", ONE_F_ONE_B),
         images=images_of(architecture, training),
+        local=local_of(training),
     )
     pool = Pool.of(catalog, machine, fabric, (framework, run.precision))
     layouts, taken = complete(run, job, pool, faults)
@@ -148,7 +149,7 @@ def complete(run: Run, job: Job, pool: Pool, faults: list[Fault]) -> tuple[Layou
     taken |= {
         "grad_accum": given.grad_accum or rounds,
         "zero": _zero(given.zero, pool.framework, taken["dp"] * one["cp"], faults),
-        "shard": given.shard if isinstance(given.shard, int) else 0,
+        "shard": given.shard if isinstance(given.shard, int) else _shard(job, taken["dp"] * one["cp"]),
         "recompute": _recompute(given.recompute, pool.framework, faults),
         "sequence_parallel": int(one["tp"] > 1 and not serial if parallel is None else parallel),
         "offload": OFFLOAD.index(given.offload) if given.offload in OFFLOAD else 0,
@@ -175,6 +176,11 @@ def _unmodelled(run: Run, faults: list[Fault]) -> None:
     if given.schedule not in (None, "none", "interleaved", *known):
         sentence = f'"{given.schedule}" is no schedule; write {", ".join(known)}'
         faults.append(Fault("layout.schedule", sentence))
+
+
+def _shard(job: Job, replicas: int) -> int:
+    """All replicas; those of one worker where several train apart."""
+    return max(replicas // job.local.workers, 1) if job.local.workers > 1 else 0
 
 
 def _zero(given: int | str | None, framework: Framework, replicas: int, faults: list[Fault]) -> int:

@@ -54,6 +54,8 @@ REFUSED: dict[str, tuple[Change, Change, Change]] = {
     "batch_is_kept": ({}, {"dp": 3}, {"dp": 8, "grad_accum": 32}),
     "no_expert_parallel": ({}, {"ep": 2}, {"ep": 1}),
     "ep_divides_experts": ({}, {"ep": 3}, {"ep": 8}),
+    "local_sgd_exists": ({"workers": 2}, {"dp": 4}, {"dp": 1}),
+    "workers_share_nothing": ({"workers": 2}, {"dp": 8, "shard": 2}, {"dp": 8, "shard": 4}),
     "schedule_exists": ({"schedule": "zero-bubble"}, {"pp": 2}, {"pp": 1}),
     "schedule_sets_chunks": (
         {"schedule": "dualpipe", "schedules": ("dualpipe",), "chunks": 2}, {"pp": 2}, {"pp": 2, "vpp": 2},

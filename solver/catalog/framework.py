@@ -71,6 +71,8 @@ class Framework(Fact):
     """Names of rules.RULES that hold for it."""
     zero: list[int]
     """Sharding stages it has."""
+    local_sgd: bool = False
+    """Whether groups of replicas can train apart and average their weights now and then."""
     schedules: list[Literal["zero-bubble", "dualpipe"]] = Field(default_factory=list)
     """Of the pipeline, beside 1F1B."""
     offload: list[Literal["optimizer", "parameters"]] = Field(default_factory=list)

@@ -54,6 +54,17 @@ class Schedule(NamedTuple):
     chunks: int = 0
 
 
+class Local(NamedTuple):
+    """Workers that train apart, steps between two averages of their weights, rate between two [B/s].
+
+    bytes_per_s   one way; 0: that of the fabric
+    """
+
+    workers: int = 1
+    steps: int = 1
+    bytes_per_s: float = 0.0
+
+
 class Images(NamedTuple):
     """Images of a sequence, on average, and the patches of one where its tower takes any size."""
 
@@ -62,6 +73,7 @@ class Images(NamedTuple):
 
 
 NO_IMAGES = Images()
+TOGETHER = Local()
 ONE_F_ONE_B = Schedule()
 
 
@@ -82,6 +94,7 @@ class Setting(NamedTuple):
     wide: bool = False
     host: HostRates = HostRates()
     images: Images = NO_IMAGES
+    local: Local = TOGETHER
 
     @property
     def element(self) -> float:

@@ -10,6 +10,8 @@ from solver.physics.hardware import Floats
 from solver.physics.setting import Setting
 from solver.physics.split import Held
 
+OUTER_BYTES = 8  # weights of the last average and the outer momentum, float32, where workers train apart
+
 
 class Shards(NamedTuple):
     """Ranks that share one copy of what ZeRO shards: of dense and of expert weights. (N,)"""
@@ -45,10 +47,11 @@ def states(held: Held, layouts: Layouts, setting: Setting) -> States:
     owned = owned_by(held, layouts)
     away = host.offloaded(layouts)
     gradients = (model.gradient + framework.copy_bytes) * ~(away & framework.host_gradients)
+    outer = OUTER_BYTES * shared * (setting.local.workers > 1)
     return States(
         model.weight * np.where(layouts.zero >= 3, shared, whole) * ~host.weights_away(layouts),
         np.asarray(gradients * np.where(layouts.zero >= 2, shared, whole), np.float64),
-        model.optimizer * owned * ~away,
+        model.optimizer * owned * ~away + outer,
         owned * ~away,
     )
 

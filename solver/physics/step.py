@@ -15,6 +15,7 @@ from solver.physics.hardware import Floats, Network, Number, Rank
 from solver.physics.layer import LayerCost
 from solver.physics.memory import Held, LayerMemory, Setting, Shards, held_by_stage, owned_by
 from solver.physics.schedules import wait_s
+from solver.physics.setting import WORD
 
 PARTS = (
     "matmul",
@@ -29,6 +30,7 @@ PARTS = (
     "pipeline_bubble",
     "embedding_and_loss",
     "data_parallel",
+    "outer_average",
     "optimizer",
     "offload",
     "overhead",
@@ -119,10 +121,28 @@ class Step:
         scatter, gather = com.gathers_s(messages, inner, self.network)
         rounds = np.where(zero == 3, self.layouts.grad_accum, 1)
         sharded = rounds * (scatter + np.where(zero == 3, 2, 1) * gather)
-        if ((copies := ranks // shards) > 1).any():
+        if self.setting.local.workers == 1 and ((copies := ranks // shards) > 1).any():
             outer = com.span(copies, stride * shards, self.network)
             sharded = sharded + com.all_reduce_s(held * model.gradient / shards, outer, self.network)
         return np.where(zero == 0, 2 * scatter, sharded)
+
+    @cached_property
+    def outer_s(self) -> Floats:
+        """Workers that train apart average their float32 weights; its share of a step, exposed. [s], (N,)
+
+        Source: Douillard et al. 2023, arXiv 2311.08105, algorithm 1.
+        """
+        local, shards = self.setting.local, Shards.of(self.layouts)
+        if local.workers == 1:
+            return np.zeros(len(self.layouts))
+        sent = WORD * (self.held.dense / shards.dense + self.held.expert / shards.expert)
+        workers = np.full(len(self.layouts), local.workers)
+        group = com.span(workers, self.layouts.tp * shards.dense, self.network)
+        once = com.all_reduce_s(sent, group, self.network)
+        if local.bytes_per_s:
+            ranks = self.layouts.ranks // local.workers
+            once = 2 * (1 - 1 / workers) * sent * ranks / local.bytes_per_s
+        return once / local.steps
 
     @cached_property
     def owned(self) -> Floats:
@@ -169,6 +189,7 @@ class Step:
             self.bubble_s,
             self.ends_s,
             self.data_parallel_s,
+            self.outer_s,
             self.optimizer_s,
             self.offload_s,
             np.full(len(self.layouts), self.setting.framework.step_overhead),

@@ -145,6 +145,12 @@ BytesPerToken = Annotated[
     Json({"type": "number", "examples": [4.2]}),
 ]
 
+Workers = Annotated[int, _whole("workers", 4, 1e6, least=2), Json({"type": "integer", "minimum": 2})]
+Bandwidth = Annotated[
+    float,
+    _above_zero(units.bytes_per_s, "10 Gb/s", 1e15, "1e15 bytes a second"),
+    _quantity_json("10 Gb/s", "1.25 GB/s"),
+]
 ImagesEach = Annotated[
     float,
     _above_zero(units.count, "1", 1e6, "a million images a sequence"),

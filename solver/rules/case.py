@@ -16,6 +16,7 @@ class Case(NamedTuple):
     block, chip               ranks of the smallest group that can be taken, and of one device
     narrow                    matmuls in 8 bits or fewer
     zero                      stages that the framework has
+    workers                   that train apart; local_sgd: whether the framework can let them
     schedule                  of the pipeline, where it is a named one; schedules: that the framework has
     chunks                    virtual stages that the schedule must have (0: any)
     offload                   what it can keep in host memory, as indices into layout.OFFLOAD
@@ -40,6 +41,8 @@ class Case(NamedTuple):
     schedule: str = ""
     schedules: tuple[str, ...] = ()
     chunks: int = 0
+    workers: int = 1
+    local_sgd: bool = False
 
     @property
     def pipelined_layers(self) -> int:

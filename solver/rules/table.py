@@ -209,6 +209,16 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         lambda c, x: c.narrow & (x.micro_batch * c.sequence // x.cp % (16 * x.tp) != 0),
         "{micro_batch} x {sequence} tokens / (cp {cp} x tp {tp}) must be a multiple of 16 in 8 bits",
     ),
+    "local_sgd_exists": Rule(
+        ("dp", "cp"),
+        lambda c, x: (c.workers > 1) & (not c.local_sgd) & (x.replicas > 1),
+        "dp {dp} in {workers} workers that train apart: the framework has no local SGD",
+    ),
+    "workers_share_nothing": Rule(
+        ("shard", "dp", "cp"),
+        lambda c, x: (c.workers > 1) & (x.shard * c.workers != x.replicas),
+        "shard {shard} must be the dp {dp} x cp {cp} replicas over the {workers} workers that train apart",
+    ),
     "schedule_exists": Rule(
         ("pp",),
         lambda c, x: (x.pp > 1) & (c.schedule not in ("", *c.schedules)),
@@ -255,6 +265,8 @@ GENERAL = (
     "expert_mesh_fits",
     "zero_stage_exists",
     "shard_divides_replicas",
+    "local_sgd_exists",
+    "workers_share_nothing",
     "schedule_exists",
     "schedule_sets_chunks",
     "offload_exists",

@@ -203,6 +203,8 @@ def _shard(frame: Frame, columns: Columns) -> Columns:
     pinned = dict(frame.pinned).get("shard")
     if pinned:
         return _cross(columns, "shard", frame.whole(pinned))
+    if frame.case.workers > 1:
+        return columns | {"shard": columns["dp"] * columns["cp"] // frame.case.workers}
     whole = columns | {"shard": np.zeros_like(columns["tp"])}
     if "no_partial_shard" in frame.rules:
         return whole

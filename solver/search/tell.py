@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from solver.catalog import STALE_DAYS, age_days
 from solver.plan import Plan
-from solver.question import Question, matches
+from solver.question import Question, apart, matches
 from solver.search.candidates import Explorer
 from solver.search.explore import Goal
 from solver.search.rank import Choice
@@ -56,7 +56,13 @@ def band_is_assumed(question: Question) -> str:
 def warnings(question: Question, plans: list[Plan]) -> list[str]:
     """What a buyer should know before signing."""
     told = [f"{_plans(numbers)}: {sentence}" for sentence, numbers in _of_plans(question, plans).items()]
-    return [*told, *_without_offering(question), *_other_pricing(question), *_of_data(question)]
+    return [
+        *told,
+        *apart(question.problem.training),
+        *_without_offering(question),
+        *_other_pricing(question),
+        *_of_data(question),
+    ]
 
 
 def _of_data(question: Question) -> Iterator[str]:
