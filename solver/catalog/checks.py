@@ -7,6 +7,7 @@ from typing import NamedTuple
 from solver.catalog.catalog import Catalog
 from solver.catalog.offers import OfferingRow, machines_of
 from solver.catalog.records import Device, Fact, Machine
+from solver.catalog.stacks import JOINED
 from solver.record_files import OWN_SOURCE, nearest
 from solver.units import shown
 
@@ -107,6 +108,7 @@ def plausibility(catalog: Catalog) -> list[Finding]:
     found = [finding for device in catalog.devices.values() for finding in _device(device)]
     found += [finding for machine in catalog.machines.values() for finding in _power(catalog, machine)]
     found += _prices(catalog)
+    found += [*_stacks(catalog), *_followed(catalog)]
     found += _unsourced(catalog)
     return found
 
@@ -146,6 +148,31 @@ def _power(catalog: Catalog, machine: Machine) -> Iterator[Finding]:
         )
 
 
+def _followed(catalog: Catalog) -> Iterator[Finding]:
+    for device in catalog.devices.values():
+        if device.successor is not None and device.successor not in catalog.devices:
+            message = f"{shown(device.successor)} is no device{nearest(device.successor, catalog.devices)}"
+            yield Finding("devices", device.id, "successor", message)
+    for kind in ("devices", "machines", "fabrics"):
+        for record in getattr(catalog, kind).values():
+            for name in sorted(set(record.estimated) - type(record).model_fields.keys()):
+                yield Finding(kind, record.id, "estimated", f"{shown(name)} is no field of it")
+
+
+def _stacks(catalog: Catalog) -> Iterator[Finding]:
+    """Every framework in a stack, one reference, and a migration for each pair."""
+    for stack in catalog.stacks.values():
+        for name in stack.frameworks:
+            if name not in catalog.frameworks:
+                known = nearest(name, catalog.frameworks)
+                yield Finding("stacks", stack.id, "frameworks", f"{shown(name)} is no framework{known}")
+    if (count := sum(stack.reference for stack in catalog.stacks.values())) != 1:
+        yield Finding("stacks", "*", "reference", f"is set for {count} stacks; it must be for one")
+    pairs = {f"{a}{JOINED}{b}" for a in catalog.stacks for b in catalog.stacks if a != b}
+    for name in sorted(pairs ^ catalog.migrations.keys()):
+        yield Finding("migrations", name, "id", "is missing" if name in pairs else "names no two stacks")
+
+
 def _prices(catalog: Catalog) -> Iterator[Finding]:
     for offering in catalog.offerings:
         usd = offering.usd_per_hour / catalog.machines[offering.machine].devices
@@ -168,6 +195,8 @@ def _unsourced(catalog: Catalog) -> Iterator[Finding]:
         "operations",
         "ownership",
         "grids",
+        "stacks",
+        "migrations",
     ):
         for record in getattr(catalog, kind).values():
             yield from _unknown(catalog, kind, record.id, _sources(record))
