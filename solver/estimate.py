@@ -3,7 +3,8 @@
 The one place where a catalog record, a model and a layout meet: search, evaluate and validate all come here.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -12,6 +13,7 @@ import numpy as np
 from solver.architecture.blocks import Architecture
 from solver.architecture.flops import training_flops_per_image, training_flops_per_token
 from solver.catalog import Catalog
+from solver.catalog.accuracy import KINDS, Band, band_of
 from solver.catalog.records import Device, Framework, Link, Machine, Operations
 from solver.layout import OFFLOAD, Bools, Cuts, Ints, Layouts, Stages, even_stages
 from solver.physics import goodput, memory
@@ -22,9 +24,11 @@ from solver.physics.memory import ByteModel, LayerMemory, Memory, Setting, layer
 from solver.physics.recompute import kinds_of
 from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, TOGETHER, HostRates, Images, Local, Schedule
 from solver.physics.step import Step
+from solver.problem import Bill
 from solver.rules import GENERAL, Case
 
 WIDE = ("fp32", "tf32")
+NOTHING_BESIDE = Bill()
 GRADIENT_BYTES = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0}
 
 
@@ -46,6 +50,8 @@ class Job:
     schedule: Schedule = ONE_F_ONE_B
     images: Images = NO_IMAGES
     local: Local = TOGETHER
+    bill: Bill = NOTHING_BESIDE
+    """What the run pays beside its machines."""
 
     @property
     def tokens_per_step(self) -> int:
@@ -83,13 +89,20 @@ class Pool:
     fabric: Link | None
     framework: Framework
     precision: str
+    bands: Mapping[str, Band] = field(default_factory=dict)
+    """Of the catalog: how sure predicted times are."""
 
     @classmethod
     def of(
         cls, catalog: Catalog, machine: Machine, fabric: Link | None, how: tuple[Framework, str]
     ) -> "Pool":
         device = catalog.devices[machine.device]
-        return cls(device, machine, catalog.fabrics[machine.scale_up], fabric, *how)
+        return cls(device, machine, catalog.fabrics[machine.scale_up], fabric, *how, catalog.accuracy)
+
+    def band(self, architecture: Architecture) -> Band:
+        """How sure the times of a model are here."""
+        kind = KINDS[architecture.experts > 1]
+        return band_of(self.bands, self.device, self.framework.id, kind)
 
     @property
     def domain_ranks(self) -> int:
@@ -251,18 +264,27 @@ class Space:
 
 
 class Run(NamedTuple):
-    """The whole run of N layouts: share of time that counts, wall-clock seconds. (N,)"""
+    """The whole run of N layouts. (N,)
+
+    goodput         share of the time that goes into steps that count
+    stops           expected, over the run
+    checkpoint_s    between two checkpoints
+    """
 
     goodput: Floats
     wall_clock_s: Floats
+    stops: Floats
+    checkpoint_s: Floats
 
 
-def run_of(job: Job, step_s: Floats, devices: Ints, machine: Machine, *, spot: bool) -> Run:
+def run_of(job: Job, step_s: Floats, devices: Ints, on: tuple[Machine, Device], *, spot: bool) -> Run:
     """From steady steps to the wall clock."""
-    o = job.operations
-    operated = goodput.Operations(
-        o.device_mtbf, o.spot_mtbf if spot else np.inf, o.restart, o.checkpoint_bandwidth, o.startup
-    )
+    (machine, device), o = on, job.operations
+    mtbf, spot_mtbf = device.mtbf or o.device_mtbf, o.spot_mtbf if spot else np.inf
+    operated = goodput.Operations(mtbf, spot_mtbf, o.restart, o.checkpoint_bandwidth, o.startup)
     machines = -(-devices // machine.devices)
     share = goodput.goodput(job.checkpoint_bytes, devices, machines, operated)
-    return Run(share, goodput.wall_clock_s(job.steps, step_s, share, operated))
+    wall_s = goodput.wall_clock_s(job.steps, step_s, share, operated)
+    failures = goodput.failures_per_s(devices, machines, operated)
+    pause = goodput.checkpoint_pause_s(job.checkpoint_bytes, devices, operated)
+    return Run(share, wall_s, wall_s * failures, goodput.interval_s(pause, failures))

@@ -25,7 +25,10 @@ class Interconnect(Part):
 
 
 class Time(Part):
-    """Of the step (steady), and of the run (failures and checkpoints included)."""
+    """Of the step (steady), and of the run (failures and checkpoints included).
+
+    stops: failures and interruptions to expect; checkpoint_minutes: between two checkpoints.
+    """
 
     step_s: Number
     steps: int
@@ -34,9 +37,13 @@ class Time(Part):
     tokens_per_s_per_device: Number
     mfu_pct: Number
     goodput_pct: Number
+    stops: Number
+    checkpoint_minutes: Number
     parts: Parts
     low_days: Number
     high_days: Number
+    band: str
+    """Of the step time, and what it rests on."""
 
 
 class MemoryUse(Part):
@@ -57,12 +64,16 @@ class Cost(Part):
     total_usd: Number
     per_hour_usd: Number
     parts: Parts
+    split: Parts
+    """By what it buys: accelerators, host, network, facility, operation; the rule: docs/money.md."""
 
 
 class Energy(Part):
     """At the meter, of the whole run."""
 
     mwh: Number
+    kg_co2e: Number
+    """By the mean of the region's grid over a year."""
 
 
 class Layout(Part):

@@ -20,11 +20,11 @@ def time_of(job: Job, pool: Pool, step: Step, at: tuple[int, int, bool]) -> Time
     index, devices, spot = at
     parts = {name: float(values[index]) for name, values in step.parts().items()}
     step_s = float(step.step_s[index])
-    run = run_of(job, np.array([step_s]), np.array([devices]), pool.machine, spot=spot)
+    run = run_of(job, np.array([step_s]), np.array([devices]), (pool.machine, pool.device), spot=spot)
     days = float(run.wall_clock_s[0]) / DAY_S
     rate = job.tokens_per_step / step_s
     peak = devices * pool.device.peak[pool.precision]
-    band = job.operations.error_band
+    band = pool.band(job.architecture)
     return Time(
         step_s=step_s,
         steps=job.steps,
@@ -33,9 +33,12 @@ def time_of(job: Job, pool: Pool, step: Step, at: tuple[int, int, bool]) -> Time
         tokens_per_s_per_device=rate / devices,
         mfu_pct=100 * job.flops_per_token * rate / peak,
         goodput_pct=100 * float(run.goodput[0]),
+        stops=float(run.stops[0]),
+        checkpoint_minutes=float(run.checkpoint_s[0]) / 60,
         parts=parts,
-        low_days=days * (1 - band),
-        high_days=days * (1 + band),
+        low_days=days * band.low,
+        high_days=days * band.high,
+        band=band.words,
     )
 
 

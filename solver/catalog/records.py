@@ -122,6 +122,8 @@ class Device(Fact):
     host_link: BytesPerS = Positive
     """One-way bandwidth to the host, of the data sheet."""
     tdp: Watts = Positive
+    mtbf: Seconds | None = None
+    """Mean time between failures that stop a job, where it is published; else that of the operations."""
     lacks: list[str] = Field(default_factory=list)
     """What does not work on it, beside the precisions that it has no peak for."""
     availability: str = ""
@@ -275,5 +277,3 @@ class Operations(Fact):
     """Of the sheet bandwidth to host memory that copies of pinned memory reach."""
     expert_imbalance: float
     """Tokens of the busiest expert rank over the mean."""
-    error_band: Share
-    """Half width of the stated band around a predicted time, until bands are measured."""

@@ -38,11 +38,21 @@ def goodput(checkpoint_bytes: float, devices: Ints, machines: Ints, operations: 
 
     Source: Young 1974, Commun. ACM 17(9), 530-531; Daly 2006, Future Gener. Comput. Syst. 22(3), 303-312.
     """
-    failures_per_s = devices / operations.device_mtbf_s + machines / operations.spot_mtbf_s
+    failures = failures_per_s(devices, machines, operations)
     pause = checkpoint_pause_s(checkpoint_bytes, devices, operations)
-    interval = np.sqrt(2 * pause / failures_per_s)
-    lost = pause / interval + (interval / 2 + operations.restart_s) * failures_per_s
+    interval = interval_s(pause, failures)
+    lost = pause / interval + (interval / 2 + operations.restart_s) * failures
     return 1 / (1 + lost)
+
+
+def failures_per_s(devices: Ints, machines: Ints, operations: Operations) -> Floats:
+    """How often something stops the job: a device, or the taking back of a spot machine. [1/s], (N,)"""
+    return np.asarray(devices / operations.device_mtbf_s + machines / operations.spot_mtbf_s, np.float64)
+
+
+def interval_s(pause_s: Floats, failures: Floats) -> Floats:
+    """Time between checkpoints that loses least: sqrt(2 d M). [s], (N,)"""
+    return np.sqrt(2 * pause_s / failures)
 
 
 def wall_clock_s(steps: int, step_s: Floats, share: Floats, operations: Operations) -> Floats:

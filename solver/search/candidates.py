@@ -16,7 +16,8 @@ from solver.estimate import Job, Pool, Space, case_of, rules_of, run_of, setting
 from solver.layout import RECOMPUTE, Ints, numbered
 from solver.physics.hardware import Floats
 from solver.physics.layer import LayerCost
-from solver.pricing import HOUR_S, cost_parts, energy_wh
+from solver.pricing import HOUR_S, Deal, carbon_kg, cost_parts, energy_wh
+from solver.pricing.quotas import most_machines
 from solver.question import Question
 from solver.search.space import SMALL, Frame, Pins, layouts_of
 from solver.search.worth import Worth
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-12  # what float64 sums in another order may differ by, relative
 TRIES = 4  # layouts of each count that are timed first
+NEVER = 1e-9  # machines of a quota that leaves no whole one
 SLACK = 1.25  # rows beyond a limit by up to this are kept: near misses, so that limits bind in the model
 
 
@@ -44,7 +46,10 @@ class Candidates:
     wall_clock_s: Floats
     cost_usd: Floats
     energy_wh: Floats
+    carbon_kg: Floats
     power_w: Floats
+    quota_use: Floats
+    """Machines over the most that quotas allow: above 1 they are exceeded."""
 
     def __len__(self) -> int:
         return len(self.offering)
@@ -55,7 +60,7 @@ class Candidates:
     @classmethod
     def none(cls) -> Self:
         whole, real = np.zeros(0, np.int64), np.zeros(0)
-        return cls(whole, whole, whole, whole, whole, real, real, real, real, real)
+        return cls(whole, whole, whole, whole, whole, real, real, real, real, real, real, real)
 
     @classmethod
     def joined(cls, tables: list[Self]) -> Self:
@@ -235,12 +240,16 @@ class Explorer:
         return Candidates.joined([self._at(i, number, timed) for i in self.markets[number].offerings])
 
     def _at(self, index: int, number: int, timed: Timed) -> Candidates:
-        offering, machine = self.offerings[index], self.markets[number].pool.machine
+        offering, pool = self.offerings[index], self.markets[number].pool
+        machine, deal = pool.machine, Deal(self.job, offering, pool)
         keep = np.flatnonzero(timed.devices <= offering.max_devices)
         devices, step_s = timed.devices[keep], timed.step_s[keep]
         machines = -(-devices // machine.devices)
-        run = run_of(self.job, step_s, devices, machine, spot=offering.pricing == "spot")
+        on = (machine, self.markets[number].pool.device)
+        run = run_of(self.job, step_s, devices, on, spot=offering.pricing == "spot")
         wall = run.wall_clock_s
+        energy = energy_wh(deal, machines, wall)
+        allowed_machines = most_machines(self.question.problem.limits, offering, machine)
         table = Candidates(
             offering=np.full(len(keep), index),
             pool=np.full(len(keep), number),
@@ -249,9 +258,11 @@ class Explorer:
             machines=machines,
             step_s=step_s,
             wall_clock_s=wall,
-            cost_usd=sum(cost_parts(self.job, offering, machines, wall).values(), np.zeros(len(keep))),
-            energy_wh=energy_wh(self.job, machine.power, machines, wall),
+            cost_usd=sum(cost_parts(deal, machines, wall).values(), np.zeros(len(keep))),
+            energy_wh=energy,
+            carbon_kg=carbon_kg(deal, energy),
             power_w=machine.power * machines.astype(np.float64),
+            quota_use=machines / max(allowed_machines, NEVER),
         )
         allowed = wall <= (offering.max_days or np.inf) * 24 * HOUR_S
         return table.take(np.flatnonzero(allowed))

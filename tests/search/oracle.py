@@ -174,7 +174,7 @@ def priced(job: Job, what: tuple[Offering, Machine, Device], step_s: float, devi
     """A row's money and energy, added up anew; None where the offering does not last that long."""
     offering, machine, device = what
     machines = math.ceil(devices / machine.devices)
-    run = run_of(job, np.array([step_s]), np.array([devices]), machine, spot=offering.pricing == "spot")
+    run = run_of(job, np.array([step_s]), np.array([devices]), (machine, device), spot=offering.pricing == "spot")
     wall_s = float(run.wall_clock_s[0])
     if offering.max_days is not None and wall_s > offering.max_days * DAY_S:
         return None
