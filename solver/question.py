@@ -5,7 +5,6 @@ once.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,14 @@ from solver.catalog import Catalog, Hardware, load
 from solver.catalog.records import Device, Framework, Link, Machine, Offering
 from solver.errors import Fault, InputError
 from solver.estimate import Job, Pool, supports
+from solver.globs import LISTS, admitted, allowed_ids, matches, offers, unmatched, unmatched_quotas
 from solver.models import absurd, canonical, model_faults, nearest, of_catalog, read_config
 from solver.physics.schedules import NAMED
 from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, TOGETHER, Images, Local
+from solver.pricing.market import offered
+from solver.pricing.stock import Shop
 from solver.problem import (
     InlineModel,
-    Limits,
     ModelName,
     ModelPath,
     Problem,
@@ -27,6 +28,8 @@ from solver.problem import (
     Training,
     read_problem,
 )
+
+__all__ = ["LISTS", "Question", "admitted", "ask", "matches", "resolve_model", "understand"]
 
 Model = ModelName | ModelPath | InlineModel | SizeModel
 PATCHES = 1024  # of an image, where a tower takes any size and the file does not say
@@ -85,7 +88,7 @@ def name_faults(given: Mapping[str, Any]) -> list[Fault]:
     if isinstance(model, str) and re.fullmatch(r"[\w.-]+", model) and not model.endswith(".json"):
         faults += model_faults(model, catalog.models)
     if isinstance(limits, Mapping):
-        faults += _unmatched(catalog, {field: _texts(limits.get(field)) for field in LISTS})
+        faults += unmatched(catalog, {field: _texts(limits.get(field)) for field in LISTS})
     for index, item in enumerate(hardware if isinstance(hardware, list) else []):
         name = item.get("machine") if isinstance(item, Mapping) else None
         if isinstance(name, str) and name not in catalog.machines:
@@ -99,28 +102,29 @@ def _texts(value: object) -> list[str]:
     return [text for text in listed if isinstance(text, str)]
 
 
-def _with_hardware(problem: Problem, faults: list[Fault]) -> Catalog:
-    """The catalog with the user's machines; without them where they are at fault."""
+def _market(problem: Problem, faults: list[Fault]) -> Catalog:
+    """The catalog at the user's prices and with his machines; without those that are at fault."""
     catalog = load(problem.catalog)
     holdings = [Hardware(h.machine, h.count, h.fabric, h.price) for h in problem.hardware]
     try:
-        return catalog.with_hardware(holdings, problem.source)
+        catalog = catalog.with_hardware(holdings, problem.source)
     except InputError as error:
         faults += error.faults
-        return catalog
+    return offered(Shop(catalog, problem, faults))
 
 
 def ask(problem: Problem) -> Question:
     """Joins a problem with the catalog. Raises InputError."""
     faults: list[Fault] = []
-    catalog = _with_hardware(problem, faults)
+    catalog = _market(problem, faults)
     model = resolve_model(problem.model, catalog, problem.training, faults)
-    faults += _unmatched(catalog, {field: getattr(problem.limits, field) for field in LISTS})
+    faults += unmatched(catalog, {field: getattr(problem.limits, field) for field in LISTS})
+    faults += unmatched_quotas(catalog, problem.limits)
     if faults or model is None:
         raise InputError(problem.source, faults)
     architecture, notes = model
     training, limits = problem.training, problem.limits
-    allowed = _allowed(catalog, limits)
+    allowed = allowed_ids(catalog, limits)
     return Question(
         problem=problem,
         catalog=catalog,
@@ -132,12 +136,13 @@ def ask(problem: Problem) -> Question:
             gradient_dtype=training.gradient_dtype,
             document=training.document,
             operations=catalog.operations["operations"],
+            bill=problem.bill,
             schedule=NAMED.get(limits.layout.schedule or "", ONE_F_ONE_B),
             images=images_of(architecture, training),
             local=local_of(training),
         ),
         offerings=tuple(
-            o for o in catalog.offerings if o.pricing in limits.pricing and _offers(catalog, allowed, o)
+            o for o in catalog.offerings if o.pricing in limits.pricing and offers(catalog, allowed, o)
         ),
         frameworks=tuple(f for f in catalog.frameworks.values() if f.id in allowed["frameworks"]),
         assumptions=(*problem.assumptions, *notes),
@@ -223,70 +228,3 @@ def _of_catalog(name: str, catalog: Catalog) -> Architecture:
 _ARCHITECTURES: dict[
     tuple[str, str], Architecture
 ] = {}  # by catalog and model: counting one takes a millisecond
-
-
-LISTS = tuple(
-    f"{sign}{kind}"
-    for kind in ("devices", "machines", "providers", "regions", "fabrics", "frameworks")
-    for sign in ("", "exclude_")
-)  # fields of the limits that hold globs of ids
-
-
-def known_ids(catalog: Catalog, kind: str) -> list[str]:
-    """The ids that a list of the limits can name, sorted."""
-    if kind in ("providers", "regions"):
-        return sorted({getattr(offering, kind.removesuffix("s")) for offering in catalog.offerings})
-    if kind == "fabrics":
-        return sorted(name for name, link in catalog.fabrics.items() if link.scope == "inter-node")
-    return sorted(getattr(catalog, kind))
-
-
-def matches(catalog: Catalog, kind: str, glob: str) -> set[str]:
-    """The ids that a glob means; a fabric may be called by an alias."""
-    link = catalog.fabric(glob) if kind == "fabrics" else None
-    pattern = link.id if link else glob
-    return {name for name in known_ids(catalog, kind) if fnmatchcase(name, pattern)}
-
-
-def admitted(catalog: Catalog, limits: Limits, field: str) -> set[str]:
-    """The ids that one list of the limits leaves: those it names, or those that an exclude list does not."""
-    kind = field.removeprefix("exclude_")
-    globs = getattr(limits, field)
-    named = set().union(*(matches(catalog, kind, glob) for glob in globs))
-    if field != kind:
-        return set(known_ids(catalog, kind)) - named
-    return named if globs else {*known_ids(catalog, kind), *(("",) if kind == "fabrics" else ())}
-
-
-def _unmatched(catalog: Catalog, lists: Mapping[str, Iterable[str]]) -> Iterable[Fault]:
-    """Globs that match nothing, in the lists of the limits by field."""
-    for field, globs in lists.items():
-        kind = field.removeprefix("exclude_")
-        for position, glob in enumerate(globs):
-            if not matches(catalog, kind, glob):
-                sentence = f'"{glob}" matches none of the {kind}{nearest(glob, known_ids(catalog, kind))}'
-                yield Fault(f"limits.{field}[{position}]", sentence)
-
-
-def _allowed(catalog: Catalog, limits: Limits) -> dict[str, set[str]]:
-    """The ids that the limits leave, by kind. A fabric that is not known is "" and passes where none is asked
-    for.
-    """
-    kinds = [field for field in LISTS if not field.startswith("exclude_")]
-    left = {kind: admitted(catalog, limits, kind) for kind in kinds}
-    return {kind: ids - _excluded(catalog, limits, kind) for kind, ids in left.items()}
-
-
-def _excluded(catalog: Catalog, limits: Limits, kind: str) -> set[str]:
-    return set().union(*(matches(catalog, kind, glob) for glob in getattr(limits, f"exclude_{kind}")))
-
-
-def _offers(catalog: Catalog, allowed: Mapping[str, set[str]], offering: Offering) -> bool:
-    """Whether an offering is among what the limits leave."""
-    return (
-        catalog.machines[offering.machine].device in allowed["devices"]
-        and offering.machine in allowed["machines"]
-        and offering.provider in allowed["providers"]
-        and offering.region in allowed["regions"]
-        and (offering.fabric or "") in allowed["fabrics"]
-    )

@@ -13,7 +13,7 @@ LEVELS = (
     ("errors", "units", "plan"),
     ("yaml_values", "yaml_file", "record_files", "model_words"),
     ("catalog", "architecture", "problem"),
-    ("layout", "rules", "models"),
+    ("layout", "rules", "models", "globs"),
     ("physics",),
     ("estimate", "pricing"),
     ("question", "present"),

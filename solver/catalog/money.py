@@ -85,13 +85,15 @@ class Owned(Record):
     """Capital of one switch port."""
     link: float
     """Capital of one link."""
-    operated: float
-    """Maintenance and staff of what costs a dollar of capital."""
+    port_operation: float
+    link_operation: float
     storage: float
-    """Capital of a GB."""
+    """Of a GB."""
     kwh: float
     """A kWh at the meter; not an hour."""
     capex: float
-    """Price of one machine, its network apart; 0 where it stands there already."""
-    years: float
+    """Price of one machine; 0 where it stands there already."""
+    network_capex: tuple[float, float]
+    """Price of a switch port and of a link."""
     utilisation: float
+    """Share of the hours that some run uses; all but power is in proportion to its inverse."""

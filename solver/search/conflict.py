@@ -12,6 +12,7 @@ import numpy as np
 
 from solver.layout import Ints
 from solver.plan import Plan, Relaxation
+from solver.pricing.quotas import raised
 from solver.problem import Problem
 from solver.question import Question, matches
 from solver.search.candidates import Explorer
@@ -148,6 +149,9 @@ def _enough(problem: Problem, all_rows: Everything, demand: Demand, at: tuple[in
     if demand.field == "limits.layout":
         needed = plan.layout.model_dump() | {"recompute": _word(all_rows, plan)}
         return {name: _widened(values, needed[name]) for name, values in wrote.items()}
+    if demand.field == "limits.quotas":
+        explorer = all_rows.explorers[int(all_rows.source[row])]
+        return raised(problem.limits, wrote, explorer.offerings[int(all_rows.table.offering[row])], plan)
     if demand.limit is not None:
         value = float(getattr(all_rows.table, demand.limit.quantity)[row])
         return in_users_unit(demand.limit, wrote, value)

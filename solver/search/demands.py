@@ -83,7 +83,7 @@ def everything(question: Question, goal: Goal, pins: Pins, bench: Bench | None =
     def make() -> Wide:
         return _wide(question, stated, (goal.objective, most, pins, bench))
 
-    asked = (problem.steps, problem.training.precision, problem.hardware)
+    asked = (problem.steps, problem.training.precision, problem.market, problem.limits.quotas)
     key = (*asked, goal.objective, most, pins, *stated)
     explorers, source, table = bench.tables.recall(key, make) if bench else make()
     demands = [

@@ -10,14 +10,20 @@ import numpy as np
 
 from solver.catalog.records import Offering
 from solver.physics.hardware import Floats
-from solver.pricing import HOUR_S
+from solver.pricing import HOUR_S, Deal, carbon_kg, least_wh
+from solver.pricing.quotas import speaks_of
 from solver.question import Question
 from solver.search.bounds import market_floors
 from solver.search.candidates import ROUNDING, SLACK, Candidates, Explorer, Market, pool_key
 from solver.search.limits import Limit, violated
 from solver.search.worth import Cap, Worth
 
-OBJECTIVES = {"cost": "cost_usd", "time": "wall_clock_s", "energy": "energy_wh"}  # -> quantity of Candidates
+OBJECTIVES = {  # -> quantity of Candidates
+    "cost": "cost_usd",
+    "time": "wall_clock_s",
+    "energy": "energy_wh",
+    "carbon": "carbon_kg",
+}
 
 
 class Goal(NamedTuple):
@@ -45,14 +51,24 @@ def offering_key(offering: Offering) -> tuple[str, str, str, str]:
 def cheapest_regions(question: Question) -> tuple[tuple[Offering, ...], dict[str, list[str]]]:
     """The offerings to look at, one for each price list, and by their id the other regions that have it.
 
-    why: a dearer region of the same offering with no more machines is never better in anything.
+    why: a dearer region of the same offering with no more machines is never better in anything, but where its
+    power is cleaner or a quota speaks of it.
     """
     groups: dict[tuple[object, ...], list[Offering]] = {}
     for offering in question.offerings:
-        alike = (*offering_key(offering), offering.machine, offering.max_devices, offering.max_days)
+        most = (offering.machine, offering.max_devices, offering.max_days)
+        alike = (*offering_key(offering), *most, *_regional(question, offering))
         groups.setdefault(alike, []).append(offering)
     ordered = [sorted(group, key=lambda o: (o.usd_per_hour, o.id)) for group in groups.values()]
     return tuple(group[0] for group in ordered), {g[0].id: [o.region for o in g[1:]] for g in ordered}
+
+
+def _regional(question: Question, offering: Offering) -> tuple[object, ...]:
+    """What limits and objective see of a region beside its price."""
+    limits, machine = question.problem.limits, question.machine(offering)
+    clean = question.problem.objective == "carbon" or limits.max_carbon is not None
+    quotas = tuple(speaks_of(quota, offering, machine) for quota in limits.quotas)
+    return (offering.site.carbon if clean else None, quotas, offering.owned is not None)
 
 
 def ranked(table: Candidates, offerings: tuple[Offering, ...], quantity: str) -> Candidates:
@@ -156,10 +172,16 @@ def in_order(explorer: Explorer, goal: Goal, rank_s: Floats) -> tuple[list[int],
 
 
 def _per_device_s(explorer: Explorer, market: Market, objective: str) -> float:
-    """The least that a device-second adds to the objective: its cheapest rent, or its machine's energy."""
+    """The least that a device-second adds to the objective: of its cheapest offering, or its machine's energy
+    and carbon dioxide where these are least.
+    """
     machine = market.pool.machine
-    if objective == "energy":
-        return machine.power / machine.devices * explorer.job.operations.pue / HOUR_S
+    if objective != "cost":
+        deals = [Deal(explorer.job, explorer.offerings[i], market.pool) for i in market.offerings]
+        energy = [least_wh(deal) for deal in deals]
+        if objective == "carbon":
+            energy = [float(carbon_kg(deal, np.array(wh))) for deal, wh in zip(deals, energy, strict=True)]
+        return min(energy) / machine.devices
     return min(explorer.offerings[i].usd_per_hour for i in market.offerings) / machine.devices / HOUR_S
 
 

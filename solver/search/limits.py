@@ -11,10 +11,12 @@ from solver.physics.hardware import Floats
 from solver.problem import Limits
 from solver.search.candidates import Candidates
 
-RESOLUTION = {  # steps of the model in one of our units: milliseconds, hundredths of cents, watt-hours, ...
+RESOLUTION = {  # steps of the model in one of our units: milliseconds, hundredths of cents, grams, ...
     "wall_clock_s": 1000.0,
     "cost_usd": 10_000.0,
     "energy_wh": 1.0,
+    "carbon_kg": 1000.0,
+    "quota_use": 1.0,
     "power_w": 1.0,
     "devices": 1.0,
 }
@@ -51,6 +53,9 @@ def limits_of(limits: Limits) -> list[Limit]:
         Limit("limits.deadline", "wall_clock_s", limits.deadline) if limits.deadline is not None else None,
         Limit("limits.budget", "cost_usd", limits.budget) if limits.budget is not None else None,
         Limit("limits.max_power", "power_w", limits.max_power) if limits.max_power is not None else None,
+        Limit("limits.max_energy", "energy_wh", limits.max_energy) if limits.max_energy is not None else None,
+        Limit("limits.max_carbon", "carbon_kg", limits.max_carbon) if limits.max_carbon is not None else None,
+        Limit("limits.quotas", "quota_use", 1.0) if limits.quotas else None,
         Limit("limits.max_devices", "devices", float(limits.max_devices)),
         Limit("limits.min_devices", "devices", float(limits.min_devices), least=True)
         if limits.min_devices > 1

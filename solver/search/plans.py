@@ -6,7 +6,7 @@ import numpy as np
 
 from solver.plan import Cost, Energy, Interconnect, Layout, Plan
 from solver.present import layout_words, memory_use, time_of
-from solver.pricing import HOUR_S, cost_parts
+from solver.pricing import HOUR_S, Deal, cost_parts, cost_split
 from solver.search.candidates import Candidates, Explorer
 from solver.search.explore import Goal
 
@@ -46,7 +46,9 @@ def plan_of(seat: Seat, table: Candidates, row: int) -> Plan:
     space = explorer.known(int(table.pool[row])).take(table.layout[row : row + 1])
     step = space.step(pool, explorer.cost(int(table.pool[row])))
     wall = table.wall_clock_s[row : row + 1]
-    parts = cost_parts(explorer.job, offering, np.array([machines]), wall)
+    deal = Deal(explorer.job, offering, pool)
+    parts = {name: float(v[0]) for name, v in cost_parts(deal, np.array([machines]), wall).items()}
+    used = (float(table.energy_wh[row]), machines * float(wall[0]))
     duration = time_of(explorer.job, pool, step, (0, devices, offering.pricing == "spot"))
     return Plan(
         rank=row + 1,
@@ -69,9 +71,10 @@ def plan_of(seat: Seat, table: Candidates, row: int) -> Plan:
         cost=Cost(
             total_usd=float(table.cost_usd[row]),
             per_hour_usd=float(table.cost_usd[row]) / float(wall[0]) * HOUR_S,
-            parts={name: float(value[0]) for name, value in parts.items()},
+            parts=parts,
+            split=cost_split(deal, parts, used, explorer.question.catalog.ownership["ownership"]),
         ),
-        energy=Energy(mwh=float(table.energy_wh[row]) / 1e6),
+        energy=Energy(mwh=used[0] / 1e6, kg_co2e=float(table.carbon_kg[row])),
         power_kw=float(table.power_w[row]) / 1e3,
         price_date=offering.date,
         bottleneck=bottleneck(duration.parts),
@@ -103,6 +106,7 @@ def why_not_first(plan: Plan, best: Plan, objective: str) -> str:
         "cost": (plan.cost.total_usd, best.cost.total_usd),
         "time": (plan.time.days, best.time.days),
         "energy": (plan.energy.mwh, best.energy.mwh),
+        "carbon": (plan.energy.kg_co2e, best.energy.kg_co2e),
     }
     mine, first = values[objective]
     if mine == first:
@@ -114,7 +118,7 @@ def why_not_first(plan: Plan, best: Plan, objective: str) -> str:
 
 
 def _amount(objective: str) -> str:
-    return {"cost": "cost", "time": "days", "energy": "energy"}[objective]
+    return {"cost": "cost", "time": "days", "energy": "energy", "carbon": "carbon dioxide"}[objective]
 
 
 def _causes(plan: Plan, best: Plan, objective: str) -> str:
@@ -125,7 +129,7 @@ def _causes(plan: Plan, best: Plan, objective: str) -> str:
     if objective == "time":
         count, speed = _ratio(plan.devices, best.devices), _speed(plan, best)
         return f"{count:+.0%} devices, each {speed:+.0%} as fast"
-    if objective == "energy":
+    if objective in ("energy", "carbon"):
         power = plan.power_kw / plan.devices_paid / (best.power_kw / best.devices_paid) - 1
         return f"a device draws {power:+.0%} power, device-hours {hours - 1:+.0%}"
     mine, first = (p.cost.parts["accelerators"] / (p.devices_paid * p.time.days * 24) for p in (plan, best))

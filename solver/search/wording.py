@@ -10,6 +10,8 @@ PARSERS = {
     "wall_clock_s": units.seconds,
     "cost_usd": units.usd,
     "power_w": units.watts,
+    "energy_wh": units.watt_hours,
+    "carbon_kg": units.kilograms,
     "devices": units.count,
 }
 FINENESS = (

@@ -1,0 +1,33 @@
+"""Money, energy and carbon dioxide of a run: rent, ownership, and what is billed beside the machines.
+
+bill (parts of the cost) · owning (an hour of one's own machines) · power (energy) · split (the bill by what
+it buys) · market (what a problem's file makes of the catalog's offerings)
+"""
+
+from solver.pricing.bill import (
+    DAY_S,
+    HOUR_S,
+    MONTH_S,
+    PARTS,
+    Deal,
+    cost_parts,
+    rent_usd,
+    stored_bytes,
+)
+from solver.pricing.power import carbon_kg, energy_wh, least_wh
+from solver.pricing.split import cost_split
+
+__all__ = [
+    "DAY_S",
+    "HOUR_S",
+    "MONTH_S",
+    "PARTS",
+    "Deal",
+    "carbon_kg",
+    "cost_parts",
+    "cost_split",
+    "energy_wh",
+    "least_wh",
+    "rent_usd",
+    "stored_bytes",
+]

@@ -1,0 +1,61 @@
+"""Energy of a run at the meter, and the carbon dioxide of it. Arrays are (N,), one entry a row."""
+
+import numpy as np
+
+from solver.catalog.records import Device, Link, Machine, Operations
+from solver.layout import Ints
+from solver.physics.hardware import Floats
+from solver.pricing.deal import HOUR_S, Deal
+
+
+def tiers(machines: Ints, switch_ports: int) -> Ints:
+    """Levels of switches that join the machines, each network card in a network of its own (rails). (N,)
+
+    1 up to R machines, the ports of a switch; 2 up to R²/2; 3 up to R³/4; a machine alone needs none.
+    Source: non-blocking fat tree, Al-Fares et al. 2008, SIGCOMM, sec. 3.
+    """
+    joined = np.asarray(machines)
+    most = [switch_ports, switch_ports**2 // 2]
+    return (joined > 1).astype(np.int64) + (joined > most[0]) + (joined > most[1])
+
+
+def ports(machines: Ints, switch_ports: int) -> Ints:
+    """Switch ports for each network card: 2 t - 1 on t tiers, as the top one has no way up. (N,)"""
+    return np.maximum(2 * tiers(machines, switch_ports) - 1, 0)
+
+
+def cards(machine: Machine, fabric: Link | None) -> int:
+    """Network cards of a machine."""
+    return fabric.nics * machine.hosts if fabric else 0
+
+
+def watts(deal: Deal, machines: Ints) -> Floats:
+    """Mean power of the machines in training and of the switches between them. [W], (N,)
+
+    P = n (load · P_machine + cards · ports · P_port)
+    """
+    operations, pool = deal.job.operations, deal.pool
+    switched = ports(machines, operations.switch_ports) * cards(pool.machine, pool.fabric)
+    alone = least_watts(operations, pool.device, pool.machine)
+    return machines * (alone + switched * operations.port_power)
+
+
+def energy_wh(deal: Deal, machines: Ints, wall_clock_s: Floats) -> Floats:
+    """Energy at the meter: mean power over the whole run, times the overhead of the place. [Wh], (N,)"""
+    return watts(deal, machines) * wall_clock_s / HOUR_S * deal.offering.site.pue
+
+
+def least_watts(operations: Operations, device: Device, machine: Machine) -> float:
+    """Mean power of a machine alone. [W]"""
+    return operations.load[device.kind] * machine.power
+
+
+def least_wh(deal: Deal) -> float:
+    """At least, a machine-second at the meter. [Wh]"""
+    pool = deal.pool
+    return least_watts(deal.job.operations, pool.device, pool.machine) / HOUR_S * deal.offering.site.pue
+
+
+def carbon_kg(deal: Deal, energy: Floats) -> Floats:
+    """Carbon dioxide of energy [Wh], by the grid of the region. [kg], (N,)"""
+    return energy / 1e3 * deal.offering.site.carbon

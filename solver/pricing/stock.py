@@ -1,0 +1,217 @@
+"""Machines that a problem's file adds to the market: private offers, reservations, one's own, purchase."""
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from solver.catalog import Catalog
+from solver.catalog.money import Owned, Site
+from solver.catalog.offers import OfferingRow, machines_of
+from solver.catalog.records import Machine, Offering
+from solver.errors import Fault
+from solver.pricing.deal import DAY_S
+from solver.pricing.owning import Terms, hour_usd, owned, terms_of
+from solver.pricing.power import least_watts
+from solver.problem import Problem
+from solver.problem.market import AlreadyOwned, Offer, OfMachine, Purchase, Reservation
+from solver.record_files import OWN_SOURCE, nearest
+from solver.units import shown
+
+BOUGHT = "bought"  # what plans call the provider of machines that are bought
+OWN = "owned"
+PREMISES = "on-premises"
+LARGEST = 10**7  # devices: no limit of the market's own
+
+
+class Shop(NamedTuple):
+    """A problem with its catalog; faults are added to as they are found."""
+
+    catalog: Catalog
+    problem: Problem
+    faults: list[Fault]
+
+    @property
+    def terms(self) -> Terms:
+        own = self.problem.ownership.model_dump(include={*Terms._fields, "life"})
+        return terms_of(self.catalog.ownership["ownership"], own)
+
+    @property
+    def premises(self) -> Site:
+        """Where the user's own machines stand."""
+        stated = {"pue": self.problem.ownership.pue, "carbon": self.problem.ownership.carbon}
+        known = self.catalog.site(OWN, PREMISES).model_dump()
+        return Site(**(known | {name: value for name, value in stated.items() if value is not None}))
+
+
+def joined(shop: Shop) -> Iterator[Offering]:
+    """Every offering that the file adds."""
+    yield from _private(shop)
+    yield from _reserved(shop)
+    yield from _standing(shop)
+    yield from _bought(shop)
+
+
+def _machine(shop: Shop, item: OfMachine, field: str) -> Machine | None:
+    """The machine an item names; a fault where it or its fabric is not known."""
+    catalog = shop.catalog
+    if item.machine not in catalog.machines:
+        known = nearest(item.machine, catalog.machines)
+        sentence = f"{shown(item.machine)} is no machine of the catalog{known}"
+        shop.faults.append(Fault(f"{field}.machine", sentence))
+        return None
+    link = catalog.fabric(item.fabric) if item.fabric else None
+    if item.fabric and (link is None or link.scope != "inter-node"):
+        fabrics = [name for name, known_link in catalog.fabrics.items() if known_link.scope == "inter-node"]
+        sentence = f"{shown(item.fabric)} is no fabric{nearest(item.fabric, fabrics)}"
+        shop.faults.append(Fault(f"{field}.fabric", sentence))
+        return None
+    return catalog.machines[item.machine]
+
+
+class Seat(NamedTuple):
+    """Whose an offering is, and where."""
+
+    id: str
+    provider: str
+    region: str
+    site: Site
+
+
+def _offering(
+    shop: Shop, item: OfMachine, seat: Seat, most: int, price: tuple[float, Owned | None]
+) -> Offering:
+    """An offering of at most so many machines, joined by what the item states or the machine usually has."""
+    machine = shop.catalog.machines[item.machine]
+    link = shop.catalog.fabric(item.fabric or machine.default_fabric or "")
+    joined = link.id if link and most > 1 else None
+    largest = most if joined and not machine.max_machines else min(most, machine.max_machines or 1)
+    return Offering(
+        id=seat.id,
+        provider=seat.provider,
+        instance=item.machine,
+        region=seat.region,
+        geo="global",
+        machine=item.machine,
+        fabric=joined,
+        pricing="owned",
+        usd_per_hour=price[0],
+        max_devices=largest * machine.devices,
+        source=[OWN_SOURCE],
+        date=shop.catalog.date,
+        price_basis=OWN_SOURCE,
+        site=seat.site,
+        owned=price[1],
+    )
+
+
+def _private(shop: Shop) -> Iterator[Offering]:
+    for index, offer in enumerate(shop.problem.offers):
+        machine = _machine(shop, offer, f"offers[{index}]")
+        if machine is not None:
+            yield _private_one(shop, offer, machine, index)
+
+
+def _private_one(shop: Shop, offer: Offer, machine: Machine, index: int) -> Offering:
+    provider = shop.catalog.providers.get(offer.provider)
+    most = provider.max_devices if provider else None
+    count = offer.count or max((most or machine.devices) // machine.devices, 1)
+    site = shop.catalog.site(offer.provider, offer.region)
+    seat = Seat(f"offer:{index}:{offer.provider}:{offer.machine}", offer.provider, offer.region, site)
+    found = _offering(shop, offer, seat, count, (offer.price, None))
+    return found.model_copy(update={"pricing": offer.pricing, "max_days": _days(offer)})
+
+
+def _days(item: Offer | Reservation) -> float | None:
+    return item.until / DAY_S if item.until is not None else None
+
+
+def _reserved(shop: Shop) -> Iterator[Offering]:
+    for index, item in enumerate(shop.problem.reservations):
+        if _machine(shop, item, f"reservations[{index}]") is None:
+            continue
+        site = shop.catalog.site(item.provider, item.region)
+        seat = Seat(f"reservation:{index}:{item.provider}:{item.machine}", item.provider, item.region, site)
+        found = _offering(shop, item, seat, item.count, (item.price, None))
+        yield found.model_copy(update={"max_days": _days(item)})
+
+
+def _standing(shop: Shop) -> Iterator[Offering]:
+    held = {holding.machine for holding in shop.problem.hardware}
+    for index, item in enumerate(shop.problem.already_owned):
+        field = f"already_owned[{index}]"
+        if _machine(shop, item, field) is None:
+            continue
+        if item.machine in held:
+            sentence = f"{item.machine} stands under hardware too; keep one of the two"
+            shop.faults.append(Fault(f"{field}.machine", sentence))
+        yield _own(shop, item, (f"standing:{index}:{item.machine}", OWN), item.count)
+
+
+def _own(shop: Shop, item: AlreadyOwned | Purchase, named: tuple[str, str], most: int) -> Offering:
+    """A machine at the user's site, bought or standing there. named: id and provider."""
+    machine = shop.catalog.machines[item.machine]
+    device = shop.catalog.devices[machine.device]
+    bought = isinstance(item, Purchase)
+    price = item.price if isinstance(item, Purchase) else _least_price(shop, item.machine)
+    rates = owned(shop.terms, machine, price or 0.0, bought=bought)
+    alone = least_watts(shop.catalog.operations["operations"], device, machine) * shop.premises.pue
+    seat = Seat(named[0], named[1], PREMISES, shop.premises)
+    found = _offering(shop, item, seat, most, (hour_usd(rates, alone), rates))
+    return found.model_copy(update={"max_days": shop.terms.years * 365.25}) if bought else found
+
+
+def _least_price(shop: Shop, machine: str) -> float | None:
+    """What the catalog asks for a server, the least of several."""
+    return min((row.capex for row in servers(shop.catalog, machine) if row.capex), default=None)
+
+
+def servers(catalog: Catalog, glob: str) -> list[OfferingRow]:
+    """Rows of servers for sale whose machine a glob names."""
+    return [
+        row
+        for row in catalog.rows
+        if row.unit == "purchase" and any(fnmatchcase(m.id, glob) for m in machines_of(row, catalog.machines))
+    ]
+
+
+def _bought(shop: Shop) -> Iterator[Offering]:
+    for index, item in enumerate(shop.problem.buy):
+        field = f"buy[{index}]"
+        if item.price is not None:
+            if _machine(shop, item, field) is not None:
+                yield _purchase(shop, item, f"bought:{index}:{item.machine}")
+        else:
+            yield from _listed(shop, item, field, index)
+
+
+def _purchase(shop: Shop, item: Purchase, name: str) -> Offering:
+    machine = shop.catalog.machines[item.machine]
+    return _own(shop, item, (name, BOUGHT), item.count or max(LARGEST // machine.devices, 1))
+
+
+def _listed(shop: Shop, item: Purchase, field: str, index: int) -> Iterator[Offering]:
+    """Servers of the catalog that the item names, each at its price."""
+    rows = [row for row in servers(shop.catalog, item.machine) if row.capex]
+    if not rows:
+        for_sale = sorted({row.machine for row in servers(shop.catalog, "*") if row.capex})
+        known = ", ".join(for_sale)
+        sentence = f'{shown(item.machine)} has no price in the catalog; state "price:", or buy one of {known}'
+        shop.faults.append(Fault(f"{field}.machine", sentence))
+        return
+    for row in rows:
+        named = item.model_copy(update={"machine": row.machine, "price": row.capex})
+        if _machine(shop, named, field) is None:
+            continue
+        # why: nothing says that a server without a stated network holds network cards
+        alone = row.fabric is None and item.fabric is None
+        count = 1 if alone else item.count
+        fabric = item.fabric or row.fabric
+        whole = named.model_copy(update={"count": count, "fabric": fabric})
+        found = _purchase(shop, whole, f"bought:{index}:{row.id}")
+        told = {
+            "instance": row.instance,
+            "source": row.source,
+            "date": row.date,
+            "price_basis": row.price_basis,
+        }
+        yield found.model_copy(update=told)
