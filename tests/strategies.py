@@ -133,5 +133,5 @@ def problems(draw: st.DrawFn, *, pinned: bool = True) -> dict[str, Any]:
         "limits": limits,
         "hardware": [CARDS],
         "catalog": small_catalog(),
-        "objective": draw(st.sampled_from(["cost", "time", "energy"])),
+        "objective": draw(st.sampled_from(["cost", "time", "energy", "carbon"])),
     }

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from solver.catalog.catalog import Catalog
 from solver.catalog.offers import OfferingRow, machines_of
+from solver.catalog.prices import oddities
 from solver.catalog.records import Device, Fact, Machine
 from solver.catalog.stacks import JOINED
 from solver.record_files import OWN_SOURCE, nearest
@@ -17,7 +18,6 @@ GIB_OVER_GB = 1024**3 / 1000**3
 DENSE = {"tf32": 1.01, "fp8": 2.2, "mxfp8": 2.2, "int8": 4.2}
 NVFP4_OVER_FP8 = 4.2
 ASIC_RATIO = 4.0
-PRICES = (0.05, 30.0)  # of a device-hour [USD]
 LAUNCH_YEARS = (2016, 2027)
 POWER_OVER_TDP = (1.0, 4.0)  # a machine at the wall, over its devices
 USABLE = (0.9, 1.02)  # of the marketed memory
@@ -174,15 +174,7 @@ def _stacks(catalog: Catalog) -> Iterator[Finding]:
 
 
 def _prices(catalog: Catalog) -> Iterator[Finding]:
-    for offering in catalog.offerings:
-        usd = offering.usd_per_hour / catalog.machines[offering.machine].devices
-        if offering.pricing != "owned" and not PRICES[0] <= usd <= PRICES[1]:
-            yield Finding(
-                "offerings", offering.id, "usd_per_hour", f"{usd:.3f} USD per device-hour is outside {PRICES}"
-            )
-    for row in catalog.rows:
-        if row.spot and row.on_demand and row.spot > row.on_demand:
-            yield Finding("offerings", row.id, "spot", f"{row.spot} is above the {row.on_demand} on demand")
+    return (Finding("offerings", *oddity) for oddity in oddities(catalog))
 
 
 def _unsourced(catalog: Catalog) -> Iterator[Finding]:

@@ -48,7 +48,7 @@ class OfferingRow(Fact):
     region: str = "any"
     geo: str = "global"
     unit: Literal["machine", "device", "purchase", "part"] = "machine"
-    """purchase: bought, not rented; part: a GPU without its host. Neither is ever an offering."""
+    """purchase: a server, bought; part: cards, kits and what is rented without a host. Neither is rented."""
     machine: str
     fabric: str | None = None
     on_demand: Price | None = None
@@ -60,7 +60,8 @@ class OfferingRow(Fact):
     community: Price | None = None
     max_devices: Count | None = None
     max_days: Annotated[float, Positive] | None = None
-    price_basis: Literal["read", "derived", "memory", "none"] = "read"
+    price_basis: Literal["read", "derived", "memory", "none", "outdated"] = "read"
+    """outdated: of a list whose other prices are known to have been replaced; told, never offered."""
     capex: Usd | None = None
     power: Watts | None = None
     vcpu: float | None = None
@@ -125,7 +126,7 @@ class Sites(NamedTuple):
 
 def offerings(row: OfferingRow, machines: Mapping[str, Machine], sites: Sites) -> Iterator[Offering]:
     """What the row offers for rent: each of its machines under each kind that has a price."""
-    if row.unit not in ("machine", "device") or sites.operations is None:
+    if row.unit not in ("machine", "device") or row.price_basis == "outdated" or sites.operations is None:
         return
     provider = sites.providers.get(row.provider)
     site = site_of(provider, row.region, sites.grids, sites.operations)

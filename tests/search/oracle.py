@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.catalog.records import Device, Framework, Machine, Offering
+from solver.catalog.records import Framework, Machine, Offering
 from solver.estimate import Job, Pool, Space, case_of, rules_of, run_of, setting_of
 from solver.layout import RECOMPUTE, Layouts
-from solver.problem import Problem
+from solver.problem import Problem, Quota
 from solver.question import Question, ask
 from solver.rules import violations
 
@@ -37,7 +37,10 @@ class Row(NamedTuple):
     wall_clock_s: float
     cost_usd: float
     energy_wh: float
+    carbon_kg: float
     power_w: float
+    machines: int
+    machine: Machine
 
     @property
     def price_list(self) -> tuple[str, str, str, str]:
@@ -57,6 +60,7 @@ VALUE: dict[str, Callable[[Row], float]] = {
     "cost": lambda row: row.cost_usd,
     "time": lambda row: row.wall_clock_s,
     "energy": lambda row: row.energy_wh,
+    "carbon": lambda row: row.carbon_kg,
 }
 KEY: dict[str, Callable[[Row], object]] = {
     "device": lambda row: row.device,
@@ -80,8 +84,27 @@ def keeps(problem: Problem, row: Row) -> bool:
         within(row.wall_clock_s, limits.deadline, 1000)
         and within(row.cost_usd, limits.budget, 100)
         and within(row.power_w, limits.max_power, 1)
+        and within(row.energy_wh, limits.max_energy, 1)
+        and within(row.carbon_kg, limits.max_carbon, 1000)
+        and all(keeps_quota(row, quota) for quota in limits.quotas)
         and limits.min_devices <= row.devices <= limits.max_devices
     )
+
+
+def keeps_quota(row: Row, quota: Quota) -> bool:
+    """Machines or their devices, where a quota speaks of the row."""
+    names = {
+        quota.provider: row.offering.provider,
+        quota.region: row.offering.region,
+        quota.device: row.device,
+        quota.machine: row.machine.id,
+        quota.pricing or "*": row.offering.pricing,
+    }
+    if not all(fnmatchcase(name, glob) for glob, name in names.items() if glob != "*"):
+        return True
+    if quota.machines is not None:
+        return row.machines <= quota.machines
+    return row.machines * row.machine.devices <= (quota.devices or 0)
 
 
 def within(value: float, limit: float | None, units: int) -> bool:
@@ -152,7 +175,7 @@ def rows_of(
             known.estimates[key] = estimate(job, pool, columns)
         step_s = known.estimates[key]
         devices = columns["tp"] * columns["cp"] * columns["pp"] * columns["dp"] // device.ranks
-        row = priced(job, (offering, machine, device), step_s, devices) if step_s is not None else None
+        row = priced(job, (offering, pool), step_s, devices) if step_s is not None else None
         if row is not None:
             yield row._replace(framework=how[0].id, precision=how[1], layout=identity)
 
@@ -170,11 +193,14 @@ def estimate(job: Job, pool: Pool, columns: Columns) -> float | None:
     return float(space.step(pool, space.layer_cost(pool)).step_s[0])
 
 
-def priced(job: Job, what: tuple[Offering, Machine, Device], step_s: float, devices: int) -> Row | None:
+def priced(job: Job, what: tuple[Offering, Pool], step_s: float, devices: int) -> Row | None:
     """A row's money and energy, added up anew; None where the offering does not last that long."""
-    offering, machine, device = what
+    offering, pool = what
+    machine, device, site = pool.machine, pool.device, offering.site
     machines = math.ceil(devices / machine.devices)
-    run = run_of(job, np.array([step_s]), np.array([devices]), (machine, device), spot=offering.pricing == "spot")
+    run = run_of(
+        job, np.array([step_s]), np.array([devices]), (machine, device), spot=offering.pricing == "spot"
+    )
     wall_s = float(run.wall_clock_s[0])
     if offering.max_days is not None and wall_s > offering.max_days * DAY_S:
         return None
@@ -187,7 +213,13 @@ def priced(job: Job, what: tuple[Offering, Machine, Device], step_s: float, devi
         operations.checkpoints_kept * operations.checkpoint_bytes * job.architecture.total_parameters / 1e9
     )
     months = wall_s / (365.25 / 12 * DAY_S)
-    storage_usd = 0.0 if offering.pricing == "owned" else stored_gb * operations.storage_price * months
+    out_gb = operations.weight_bytes * job.architecture.total_parameters / 1e9
+    beside_usd = stored_gb * site.storage * months + out_gb * site.egress + site.head_node * wall_s / 3600
+    beside_usd *= offering.pricing != "owned"
+    cards = pool.fabric.nics * machine.hosts if pool.fabric else 0
+    ports = 0 if machines == 1 else 1 if machines <= 64 else 3 if machines <= 2048 else 5
+    mean_w = operations.load[device.kind] * machine.power + cards * ports * operations.port_power
+    energy_wh = machines * mean_w * wall_s / 3600 * site.pue
     return Row(
         offering=offering,
         device=device.id,
@@ -196,9 +228,12 @@ def priced(job: Job, what: tuple[Offering, Machine, Device], step_s: float, devi
         layout=(),
         devices=devices,
         wall_clock_s=wall_s,
-        cost_usd=machines * offering.usd_per_hour * paid_s / 3600 + storage_usd,
-        energy_wh=machines * machine.power * wall_s / 3600 * operations.pue,
+        cost_usd=machines * offering.usd_per_hour * paid_s / 3600 + beside_usd,
+        energy_wh=energy_wh,
+        carbon_kg=energy_wh / 1000 * site.carbon,
         power_w=machines * machine.power,
+        machines=machines,
+        machine=machine,
     )
 
 

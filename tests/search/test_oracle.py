@@ -22,6 +22,7 @@ def objective_of(plan: Plan, objective: str) -> float:
         "cost": plan.cost.total_usd,
         "time": plan.time.days * DAY_S,
         "energy": plan.energy.mwh * 1e6,
+        "carbon": plan.energy.kg_co2e,
     }[objective]
 
 
@@ -33,7 +34,10 @@ def some_limits(draw: st.DrawFn, rows: list[Row]) -> dict[str, Any]:
         "deadline": f"{row.wall_clock_s * draw(slack):.6f} s",
         "budget": f"{row.cost_usd * draw(slack) + 0.02:.4f} USD",
         "max_power": f"{row.power_w * draw(slack):.3f} W",
+        "max_energy": f"{row.energy_wh * draw(slack):.3f} Wh",
+        "max_carbon": f"{row.carbon_kg * draw(slack) + 1e-3:.6f} kg",
         "min_devices": min(row.devices, 4),
+        "quotas": [{"provider": row.offering.provider, "region": row.offering.region, "machines": 1}],
     }
     names = draw(st.lists(st.sampled_from(sorted(limits)), max_size=3, unique=True))
     return {name: limits[name] for name in names}
