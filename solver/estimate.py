@@ -25,7 +25,7 @@ from solver.physics.recompute import kinds_of
 from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, TOGETHER, HostRates, Images, Local, Schedule
 from solver.physics.step import Step
 from solver.problem import Bill
-from solver.rules import GENERAL, Case
+from solver.rules import GENERAL, GRAIN, GRAINS, Case
 
 WIDE = ("fp32", "tf32")
 NOTHING_BESIDE = Bill()
@@ -130,7 +130,7 @@ def supports(framework: Framework, device: Device, precision: str) -> bool:
 
 def rules_of(framework: Framework) -> tuple[str, ...]:
     """Names of the rules that its layouts must keep."""
-    return (*GENERAL, *framework.rules)
+    return tuple(dict.fromkeys((*GENERAL, *framework.rules)))
 
 
 def case_of(job: Job, pool: Pool) -> Case:
@@ -152,6 +152,7 @@ def case_of(job: Job, pool: Pool) -> Case:
         block=pool.block_ranks,
         chip=pool.device.ranks,
         narrow=pool.precision in NARROW,
+        grain=GRAINS.get(pool.precision, GRAIN),
         zero=tuple(pool.framework.zero),
         workers=job.local.workers,
         local_sgd=pool.framework.local_sgd,

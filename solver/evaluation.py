@@ -4,16 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from solver.estimate import Space, case_of, rules_of, setting_of
+from solver.estimate import Pool, Space, case_of, rules_of, setting_of, supports
 from solver.layout import Layouts
 from solver.plan import CatalogStamp, Evaluation, Layout, Refusal
 from solver.present import layout_words, memory_use, time_of
 from solver.problem import Run
 from solver.question import apart
-from solver.rules import Violation, violations
+from solver.rules import SEARCHED, Violation, violations
 from solver.stated import Stated, state
-
-EVEN = ("nearly_even_stages",)  # rules that do not hold where the layers of each stage are stated
 
 
 def evaluate_run(run: Run) -> Evaluation:
@@ -36,7 +34,7 @@ def evaluate_run(run: Run) -> Evaluation:
 def _evaluation(stated: Stated, space: Space, broken: list[Violation], common: dict[str, Any]) -> Evaluation:
     from solver import __version__
 
-    refusals = [Refusal(rule=v.rule, message=v.message, legal_values=v.legal_values) for v in broken]
+    refusals = [Refusal.model_validate(violation._asdict()) for violation in broken]
     if refusals:
         return Evaluation(
             legal=False, violations=refusals, fits=None, time=None, memory=None, layout=None,
@@ -45,11 +43,13 @@ def _evaluation(stated: Stated, space: Space, broken: list[Violation], common: d
     pool, job = stated.pool, stated.job
     step = space.step(pool, space.layer_cost(pool))
     memory = memory_use(space, pool, 0)
+    duration = time_of(job, pool, step, (0, stated.devices, False))
+    common |= {"assumptions": [*common["assumptions"], duration.band]}
     return Evaluation(
         legal=True,
         violations=[],
         fits=bool(space.fits(pool, np.zeros(1, np.int64))[0]),
-        time=time_of(job, pool, step, (0, stated.devices, False)),
+        time=duration,
         memory=memory,
         layout=Layout(**layout_words(space, pool, 0) | {"stages": stated.dealt}),
         version=__version__,
@@ -61,13 +61,23 @@ def violations_of(stated: Stated) -> list[Violation]:
     """Every rule that the layout breaks, the mesh against the devices included."""
     pool, layouts = stated.pool, stated.layouts
     case = case_of(stated.job, pool)
-    rules = [rule for rule in rules_of(pool.framework) if stated.stages is None or rule not in EVEN]
-    found = violations(rules, case, layouts)
+    rules = [rule for rule in rules_of(pool.framework) if rule not in SEARCHED]
+    found = [*_precision(pool), *violations(rules, case, layouts, pool.framework.rules)]
     ranks, present = int(layouts.ranks[0]), stated.devices * pool.device.ranks
     if ranks != present:
         sentence = f"tp x cp x pp x dp = {ranks} must be the {present} ranks of the {stated.devices} devices"
         found.insert(0, Violation("mesh_fills_devices", sentence, _fitting_dp(layouts, present)))
     return found
+
+
+def _precision(pool: Pool) -> list[Violation]:
+    """The precision must be one that the framework has on the device."""
+    framework, device = pool.framework, pool.device
+    if supports(framework, device, pool.precision):
+        return []
+    can = sorted(precision for precision in device.peak if supports(framework, device, precision))
+    message = f"{framework.id} does not train in {pool.precision} on {device.id}"
+    return [Violation("precision_runs", message, can, f"records of {framework.name} and {device.name}")]
 
 
 def _fitting_dp(layouts: Layouts, ranks: int) -> list[int]:

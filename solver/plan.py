@@ -182,11 +182,12 @@ class Answer(Part):
 
 
 class Refusal(Part):
-    """A rule that a stated layout breaks."""
+    """A rule that a stated layout breaks. source: where the framework says so, or empty."""
 
     rule: str
     message: str
     legal_values: list[int] | list[str]
+    source: str
 
 
 class Evaluation(Part):

@@ -13,7 +13,7 @@ from solver.catalog.fact import Fact
 from solver.catalog.framework import Framework
 from solver.catalog.records import Link, Machine
 from solver.errors import Fault, InputError
-from solver.estimate import Job, Pool, supports
+from solver.estimate import Job, Pool
 from solver.layout import OFFLOAD, RECOMPUTE, Layouts, Stages
 from solver.models import nearest
 from solver.physics.schedules import NAMED
@@ -53,8 +53,8 @@ def state(run: Run) -> Stated:
         known = f"; there are {', '.join(catalog.frameworks)}"
         faults.append(Fault("framework", f'"{run.framework}" is no framework of the catalog{known}'))
     _unmodelled(run, faults)
-    if machine and framework:
-        _check(run, catalog, (machine, framework), faults)
+    if machine:
+        _check(run, catalog, machine, faults)
     if faults or model is None or machine is None or framework is None:
         raise InputError(run.source, faults)
     architecture, notes = model
@@ -116,17 +116,10 @@ def _fabric(run: Run, catalog: Catalog, machine: Machine | None, faults: list[Fa
     return link
 
 
-def _check(run: Run, catalog: Catalog, parts: tuple[Machine, Framework], faults: list[Fault]) -> None:
-    """What no layout can mend: device, framework and precision must go together, devices come in blocks."""
-    machine, framework = parts
-    device = catalog.devices.get(machine.device)
-    if device is None:
+def _check(run: Run, catalog: Catalog, machine: Machine, faults: list[Fault]) -> None:
+    """What no layout can mend: the device must be known, and come in blocks."""
+    if machine.device not in catalog.devices:
         faults.append(Fault("hardware.machine.device", f'"{machine.device}" is no device of the catalog'))
-    elif not supports(framework, device, run.precision):
-        can = sorted(p for p in device.peak if supports(framework, device, p))
-        told = f"; it trains there in {', '.join(can)}" if can else ""
-        sentence = f"{framework.id} does not train in {run.precision} on {device.id}{told}"
-        faults.append(Fault("training.precision", sentence))
     devices, block = run.hardware.devices, machine.block
     if devices % block:
         whole = -(-devices // block) * block

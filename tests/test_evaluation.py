@@ -72,6 +72,15 @@ def test_every_rule_that_is_broken_is_told_with_legal_values() -> None:
     assert 5 not in broken["tp_divides_heads"]
 
 
+def test_a_precision_that_does_not_run_is_told_with_those_that_do_and_all_else() -> None:
+    result = evaluated(training={"precision": "int8"}, layout={"tp": 5})
+    broken = {violation.rule: violation for violation in result.violations}
+    assert {"precision_runs", "tp_divides_heads"} <= set(broken)
+    assert broken["precision_runs"].message == "megatron-core does not train in int8 on h100-sxm"
+    assert {"bf16", "fp8"} <= set(broken["precision_runs"].legal_values)
+    assert "transformer_config.py" in broken["tp_divides_heads"].source
+
+
 def test_a_mesh_that_does_not_fill_the_devices_is_told_the_dp_that_would() -> None:
     result = evaluated(layout={"dp": 4, "grad_accum": 32})
     assert [(v.rule, v.legal_values) for v in result.violations] == [("mesh_fills_devices", [8])]
@@ -100,7 +109,6 @@ def test_what_does_not_fit_is_estimated_all_the_same() -> None:
             {"hardware": {"devices": 60}},
             "hardware.devices: 60 is no multiple of the 8 devices that h100-sxm-8",
         ),
-        ({"training": {"precision": "int8"}}, "training.precision: megatron-core does not train in int8"),
         ({"layout": {"recompute": "some"}}, 'layout.recompute: "some" is none of those of megatron-core'),
         ({"layout": {"zero": "zero9"}}, 'layout.zero: "zero9" is no stage'),
         ({"model": "llama-9"}, 'model: "llama-9" is no model of the catalog'),

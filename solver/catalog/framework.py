@@ -67,8 +67,8 @@ class Framework(Fact):
     aliases: list[str]
     """Free-text names of published runs, as globs."""
     supports: list[Support]
-    rules: list[str]
-    """Names of rules.RULES that hold for it."""
+    rules: dict[str, str]
+    """Names of rules.RULES that hold for it, each with where the framework says so."""
     zero: list[int]
     """Sharding stages it has."""
     local_sgd: bool = False

@@ -47,5 +47,7 @@ def _figures(evaluation: Fields) -> Iterator[tuple[str, str]]:
 
 def _refusal(violation: Fields) -> str:
     legal = violation["legal_values"]
-    values = f"; legal: {', '.join(f'{value:,}' for value in legal)}" if legal else ""
-    return f"{violation['rule']}: {violation['message']}{values}"
+    told = ", ".join(f"{value:,}" if isinstance(value, int) else value for value in legal)
+    values = f"; legal: {told}" if legal else ""
+    source = f" [{violation['source']}]" if violation["source"] else ""
+    return f"{violation['rule']}: {violation['message']}{values}{source}"

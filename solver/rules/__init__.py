@@ -1,7 +1,7 @@
 """By which rules a framework accepts or refuses a layout."""
 
-from solver.rules.case import Case
+from solver.rules.case import GRAIN, GRAINS, Case
 from solver.rules.refusals import Violation, violations
-from solver.rules.table import GENERAL, RULES, Rule
+from solver.rules.table import GENERAL, RULES, SEARCHED, Rule
 
-__all__ = ["GENERAL", "RULES", "Case", "Rule", "Violation", "violations"]
+__all__ = ["GENERAL", "GRAIN", "GRAINS", "RULES", "SEARCHED", "Case", "Rule", "Violation", "violations"]

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 from solver.layout import OFFLOAD
 
+GRAIN = 16  # of 8-bit matmuls: Transformer Engine, pytorch/utils.py assert_dim_for_fp8_exec
+GRAINS = {"mxfp8": 32}  # where blocks of elements share a scale: OCP Microscaling Formats 1.0, sec. 5.2
 TWIN = 2  # cores of a chip in the first generation
 
 
@@ -19,6 +21,7 @@ class Case(NamedTuple):
     workers                   that train apart; local_sgd: whether the framework can let them
     schedule                  of the pipeline, where it is a named one; schedules: that the framework has
     chunks                    virtual stages that the schedule must have (0: any)
+    grain                     what the sides of a narrow matmul are multiples of
     offload                   what it can keep in host memory, as indices into layout.OFFLOAD
     """
 
@@ -37,6 +40,7 @@ class Case(NamedTuple):
     vocab: int = 0
     tied: bool = False
     chip: int = 1
+    grain: int = GRAIN
     offload: tuple[int, ...] = (0,)
     schedule: str = ""
     schedules: tuple[str, ...] = ()

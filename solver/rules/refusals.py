@@ -1,7 +1,8 @@
 """Why a single layout is refused: every rule that it breaks, and what would pass."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -15,22 +16,33 @@ FROM_ZERO = ("zero", "shard", "sequence_parallel", "offload")
 
 
 class Violation(NamedTuple):
-    """Why a layout is refused, and the values of the first field that would pass with the others kept."""
+    """Why a layout is refused, and the values of the first field that would pass with the others kept.
+
+    source: where the framework says so; empty where it is what the words mean
+    """
 
     rule: str
     message: str
     legal_values: list[int] | list[str]
+    source: str = ""
 
 
-def violations(names: Iterable[str], case: Case, layouts: Layouts) -> list[Violation]:
-    """Every rule that a single layout breaks."""
+def violations(
+    names: Iterable[str], case: Case, layouts: Layouts, sources: Mapping[str, str] = MappingProxyType({})
+) -> list[Violation]:
+    """Every rule that a single layout breaks. sources: of the framework, by rule."""
     known = tuple(names)
     row = layouts.row(0)
     offload = {"offload_word": OFFLOAD[row["offload"]]}
     facts = case.facts | row | offload | sequences(case.sequence, row["tp"], row["cp"])
     broken = [name for name in known if RULES[name].violated(case, layouts).any()]
     return [
-        Violation(name, RULES[name].message.format_map(facts), in_words(name, known, case, layouts))
+        Violation(
+            name,
+            RULES[name].message.format_map(facts),
+            in_words(name, known, case, layouts),
+            sources.get(name, ""),
+        )
         for name in broken
     ]
 

@@ -57,8 +57,8 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
     ),
     "narrow_features_in_sixteens": Rule(
         ("tp",),
-        lambda c, x: c.narrow & ((c.hidden % (16 * x.tp) != 0) | (c.ffn % (16 * x.tp) != 0)),
-        "hidden {hidden} and feed-forward {ffn} over tp {tp} must be multiples of 16 in 8 bits",
+        lambda c, x: c.narrow & ((c.hidden % (c.grain * x.tp) != 0) | (c.ffn % (c.grain * x.tp) != 0)),
+        "hidden {hidden} and feed-forward {ffn} over tp {tp} must be multiples of {grain} in 8 bits",
     ),
     "sequence_parallel_splits_sequence": Rule(
         ("tp", "cp", "sequence_parallel"),
@@ -201,13 +201,24 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         lambda c, x: (x.shard > 0) & (x.replicas % np.maximum(x.shard, 1) != 0),
         "shard {shard} must divide the dp {dp} x cp {cp} replicas",
     ),
+    "ep_inside_shard": Rule(
+        ("ep", "shard", "tp"),
+        lambda c, x: (x.shard > 0) & ((x.shard * x.tp) % x.ep != 0),
+        "ep {ep} must divide shard {shard} x tp {tp}",
+    ),
+    "load_fills_devices": Rule(  # a smaller batch of a forward pass is loaded for every device and cut
+        ("micro_batch", "tp", "cp", "pp", "dp"),
+        lambda c, x: (x.micro_batch >= x.tp * x.cp) & (c.global_batch % x.ranks != 0),
+        "tp {tp} x cp {cp} x pp {pp} x dp {dp} must divide the global batch of {global_batch} sequences "
+        "where micro_batch {micro_batch} gives each rank a whole one",
+    ),
     "no_partial_shard": Rule(
         ("shard",), lambda c, x: x.shard != 0, "shard {shard}: the framework shards over all replicas; only 0"
     ),
     "narrow_tokens_in_sixteens": Rule(
         ("micro_batch", "cp", "tp"),
-        lambda c, x: c.narrow & (x.micro_batch * c.sequence // x.cp % (16 * x.tp) != 0),
-        "{micro_batch} x {sequence} tokens / (cp {cp} x tp {tp}) must be a multiple of 16 in 8 bits",
+        lambda c, x: c.narrow & (x.micro_batch * c.sequence // x.cp % (c.grain * x.tp) != 0),
+        "{micro_batch} x {sequence} tokens / (cp {cp} x tp {tp}) must be a multiple of {grain} in 8 bits",
     ),
     "local_sgd_exists": Rule(
         ("dp", "cp"),
@@ -274,3 +285,4 @@ GENERAL = (
     "optimizer_leaves_sharded",
     "whole_blocks",
 )
+SEARCHED = ("nearly_even_stages",)  # of the search alone: the framework takes other deals of its layers too
