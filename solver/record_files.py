@@ -31,6 +31,7 @@ KINDS = (
     "operations",
     "ownership",
     "grids",
+    "accuracy",
     "sources",
 )
 BESIDE = ("runs",)  # folders that a catalog may hold and this room does not read
@@ -93,7 +94,7 @@ def texts(folder: Path, kinds: Iterable[str] = KINDS) -> Texts:
     paths = [
         path
         for kind in kinds
-        for path in [folder / f"{kind}.yaml", *_inside(folder / kind)]
+        for path in [folder / f"{kind}.yaml", folder / f"{kind}.csv", *_inside(folder / kind)]
         if path.is_file()
     ]
     try:
@@ -118,7 +119,7 @@ def _stranger(path: Path) -> Fault | None:
         return None
     if path.is_dir():
         return Fault(path.name, f"no such kind of record{nearest(path.name, KINDS)}")
-    if path.suffix in SUFFIXES and not (path.stem in KINDS and path.suffix == ".yaml"):
+    if path.suffix in SUFFIXES and not (path.stem in KINDS and path.suffix in (".yaml", ".csv")):
         return Fault(
             path.name, "stands outside the folders of records; move it into devices/, offerings/, ..."
         )

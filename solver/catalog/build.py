@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from solver.catalog import checks
+from solver.catalog.accuracy import Band
 from solver.catalog.catalog import Catalog
 from solver.catalog.money import Grid, Ownership
 from solver.catalog.offers import OfferingRow, Provider, Sites, Terms, offerings
@@ -66,6 +67,7 @@ def catalog_of(folder: Folder, where: str) -> Catalog:
         operations=operations,
         ownership=_read(folder, "ownership", Ownership, faults),
         grids=grids,
+        accuracy=_read(folder, "accuracy", Band, faults),
         sources=dict(_stated(folder, "sources")),
         rows=rows,
         offerings=tuple(sorted(offered, key=lambda offering: offering.id)),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from solver.catalog.accuracy import Band
 from solver.catalog.money import Grid, Ownership, Site
 from solver.catalog.offers import OfferingRow, Provider, site_of
 from solver.catalog.records import Device, Framework, Link, Machine, Offering, Operations
@@ -50,6 +51,7 @@ class Catalog:
     operations: Mapping[str, Operations]
     ownership: Mapping[str, Ownership]
     grids: Mapping[str, Grid]
+    accuracy: Mapping[str, Band]
     sources: Mapping[str, Mapping[str, Any]]
     rows: tuple[OfferingRow, ...]
     offerings: tuple[Offering, ...]
@@ -115,8 +117,9 @@ class Catalog:
         return site_of(self.providers.get(provider), region, self.grids, self.operations["operations"])
 
     def unpriced(self) -> list[OfferingRow]:
-        """Rows for rent that no source gives a price for: listed, never offered."""
-        return [row for row in self.rows if row.unit in ("machine", "device") and not row.priced]
+        """Rows for rent that no source gives a price for, or only an outdated one: listed, never offered."""
+        rented = [row for row in self.rows if row.unit in ("machine", "device")]
+        return [row for row in rented if not row.priced or row.price_basis == "outdated"]
 
     def stale(self, days: float = STALE_DAYS) -> list[Offering]:
         """Offerings whose price is more than `days` older than the catalog."""

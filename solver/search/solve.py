@@ -17,7 +17,7 @@ from solver.search.limits import limits_of
 from solver.search.plans import Seat, plans_of
 from solver.search.rank import Choice, choose
 from solver.search.space import Pins
-from solver.search.tell import band_is_assumed, proof, warnings
+from solver.search.tell import how_sure, proof, warnings
 
 
 class Found(NamedTuple):
@@ -56,7 +56,7 @@ def solve_problem(
         status=status,
         objective=problem.objective,
         question=problem.question(),
-        assumptions=[*question.assumptions, band_is_assumed(question)],
+        assumptions=[*question.assumptions, *how_sure(found.plans)],
         warnings=warnings(question, found.plans),
         catalog=CatalogStamp(date=question.catalog.date, hash=question.catalog.hash),
         version=__version__,

@@ -47,10 +47,12 @@ def _out_of_time(explorer: Explorer, goal: Goal) -> list[str]:
     ]
 
 
-def band_is_assumed(question: Question) -> str:
-    """How sure the times are."""
-    band = question.job.operations.error_band
-    return f"the band around a predicted time is assumed: {band:.0%} to either side"
+def how_sure(plans: list[Plan]) -> list[str]:
+    """The band around the predicted times of the plans, and what it rests on."""
+    of: dict[str, list[int]] = {}
+    for plan in plans:
+        of.setdefault(plan.time.band, []).append(plan.rank)
+    return [f"{_plans(numbers)}: {words}" for words, numbers in of.items()]
 
 
 def warnings(question: Question, plans: list[Plan]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solver.catalog import Catalog
-from solver.catalog.accuracy import ANY, LEVELS, NOISE
+from solver.catalog.accuracy import ANY, KINDS, LEVELS, NOISE
 from solver.physics.hardware import Floats
 from solver.record_files import shipped_folder
 from solver.validation.generations import CURRENT
@@ -26,10 +26,10 @@ INSIDE = (0.1, 0.9)  # four of five runs lie between these quantiles
 UNKNOWN = 0.25  # to either side at least, where no run is of a device's family
 ORIGIN = "published-runs"
 SCOPES = {
-    "generation": "of devices with software that others had run on them",
-    "device": "of devices with software that nobody else had run on them",
-    "family": "of devices that nobody else had run, but for others of their family",
-    "none": "of devices of which nobody else had run any of the family",
+    "generation": "on devices with software that others had run there",
+    "device": "on devices that others had run, with software that they had not",
+    "family": "on devices that nobody else had run, but others of their family",
+    "none": "on devices of whose family nobody else had run any",
 }
 
 
@@ -43,12 +43,12 @@ class Unseen(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Measured over predicted: four of five runs lie between low and high."""
+    """Of so many runs and sources, measured over predicted: four of five lie between low and high."""
 
-    low: float
-    high: float
     runs: int
     sources: int
+    low: float
+    high: float
 
 
 class Band(NamedTuple):
@@ -99,42 +99,47 @@ def _keys(run: Result, family: Mapping[str, str]) -> tuple[tuple[str, ...], ...]
 
 
 def bands_of(report: Report, catalog: Catalog) -> list[Band]:
-    """A band for each device and framework with runs of today's generation, each device, family, and any."""
+    """For each device and framework with runs of today's generation, each device, each family, and any."""
     runs = unseen(report, catalog)
-    pooled = pooled_by_level(runs)
-    pairs = sorted({(u.run.device, u.run.framework) for u in runs if u.run.generation == CURRENT})
-    scopes = [("device", {u.run.device for u in runs}), ("family", {u.family for u in runs}), ("none", {ANY})]
-    found = [
-        (f"{device}/{framework}", "generation", *_of_pair(runs, (device, framework), pooled["generation"]))
-        for device, framework in pairs
-    ] + [
-        (f"{name}/{ANY}", level, SCOPES[level], pooled[level])
-        for level, names in scopes
-        for name in sorted(names)
-    ]
-    return [
-        Band(name, level, scope, own.runs, own.sources, own.low, own.high, ORIGIN, catalog.date)
-        for name, level, scope, own in found
-    ]
+    pairs = {(u.run.device, u.run.framework) for u in runs if u.run.generation == CURRENT}
+    whose = {
+        "generation": {f"{device}/{framework}" for device, framework in pairs},
+        "device": {f"{u.run.device}/{ANY}" for u in runs},
+        "family": {f"{u.family}/{ANY}" for u in runs},
+        "none": {f"{ANY}/{ANY}"},
+    }
+    found = []
+    for kind in KINDS:
+        pooled = pooled_by_level(runs, kind)
+        for level, names in whose.items():
+            for name in sorted(names):
+                own = _own(runs, name, kind) if level == "generation" else []
+                scope = f"of {kind} models with {name}" if own else f"of {kind} models {SCOPES[level]}"
+                limits = limits_of(own) if own else pooled[level]
+                found.append(Band(f"{name}/{kind}", level, scope, *limits, ORIGIN, catalog.date))
+    return found
 
 
-def _of_pair(runs: Iterable[Unseen], pair: tuple[str, str], pooled: Limits) -> tuple[str, Limits]:
-    """Of a device's own runs with a framework that others speak of, where there are enough; else of all."""
-    own = [u for u in runs if (u.run.device, u.run.framework) == pair and u.level == "generation"]
-    if len(own) >= LEAST and len({u.run.source for u in own}) > 1:
-        return f"of {pair[0]} with {pair[1]}", limits_of(own)
-    return SCOPES["generation"], pooled
+def _own(runs: Iterable[Unseen], pair: str, kind: str) -> list[Unseen]:
+    """A device's own runs with a framework that others speak of too, where there are enough of them."""
+    own = [u for u in runs if f"{u.run.device}/{u.run.framework}/{u.run.kind}" == f"{pair}/{kind}"]
+    return enough([u for u in own if u.level == LEVELS[0]])
 
 
-def pooled_by_level(runs: Iterable[Unseen]) -> dict[str, Limits]:
-    """Of all runs of a level; less evidence never makes a band narrower."""
-    runs = list(runs)
+def enough(runs: list[Unseen]) -> list[Unseen]:
+    """The runs, if they make a band; else none."""
+    return runs if len(runs) >= LEAST and len({u.run.source for u in runs}) > 1 else []
+
+
+def pooled_by_level(runs: list[Unseen], kind: str) -> dict[str, Limits]:
+    """Of all runs of a level and kind, or of both kinds; less evidence never makes a band narrower."""
     found: dict[str, Limits] = {}
     low, high = 1.0, 1.0
     for level in LEVELS:
-        own = [u for u in runs if u.level == level]
-        limits = limits_of(own) if own else Limits(low, high, 1, 1)
-        spare = UNKNOWN if level == "none" else 0.0
+        both = [u for u in runs if u.level == level]
+        own = enough([u for u in both if u.run.kind == kind]) or both
+        limits = limits_of(own) if own else Limits(0, 0, low, high)
+        spare = UNKNOWN if level == LEVELS[-1] else 0.0
         low, high = min(low, limits.low, 1 - spare), max(high, limits.high, 1 + spare)
         found[level] = limits._replace(low=low, high=high)
     return found
@@ -145,7 +150,7 @@ def limits_of(runs: list[Unseen]) -> Limits:
     sources = [u.run.source for u in runs]
     weights = np.array([sources.count(source) ** -0.5 for source in sources])
     low, high = quantiles(np.array([u.ratio for u in runs]), weights)
-    return Limits(min(low, 1 - NOISE), max(high, 1 + NOISE), len(runs), len(set(sources)))
+    return Limits(len(runs), len(set(sources)), min(low, 1 - NOISE), max(high, 1 + NOISE))
 
 
 def quantiles(values: Floats, weights: Floats) -> tuple[float, float]:
