@@ -157,6 +157,20 @@ class Relaxation(Part):
     )
 
 
+class RentOrBuy(Part):
+    """The best plan that is bought against the best that is not, and the use at which both cost the same.
+
+    break_even_utilisation_pct: above it buying is cheaper; beyond 100 no use is enough, None: not even that.
+    """
+
+    bought: str
+    rented: str
+    buy_usd: Number
+    rent_usd: Number
+    utilisation_pct: Number
+    break_even_utilisation_pct: Number | None
+
+
 class CatalogStamp(Part):
     """Which facts were used."""
 
@@ -179,6 +193,8 @@ class Answer(Part):
     conflict: list[str]
     other_conflicts: list[list[str]]
     relaxations: list[Relaxation]
+    rent_or_buy: RentOrBuy | None
+    """Where machines may be bought and the cost is made least."""
 
 
 class Refusal(Part):

@@ -10,6 +10,7 @@ from solver.plan import Answer, CatalogStamp, Plan, Search, Status
 from solver.problem import LayoutLimits, Problem
 from solver.question import Question, ask
 from solver.search.bench import Benches
+from solver.search.buying import rent_or_buy
 from solver.search.candidates import SLACK, Explorer
 from solver.search.conflict import Explanation, explain
 from solver.search.explore import Goal, cheapest_regions, explore
@@ -65,7 +66,17 @@ def solve_problem(
         conflict=why.conflict,
         other_conflicts=why.others,
         relaxations=why.relaxations,
+        rent_or_buy=rent_or_buy(question, found.plans, best_plan),
     )
+
+
+def best_plan(problem: Problem) -> Plan | None:
+    """The best plan alone, if there is one."""
+    question = ask(problem)
+    goal = Goal(problem.objective, limits_of(problem.limits), 1, "offering")
+    explorer, also_in = explorer_of(question, goal)
+    table = choose(explorer, explore(explorer, goal), goal).table
+    return next(iter(plans_of(Seat(explorer, also_in), table, goal)), None)
 
 
 def explorer_of(question: Question, goal: Goal) -> tuple[Explorer, dict[str, list[str]]]:
