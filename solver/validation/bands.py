@@ -75,15 +75,14 @@ def left_out() -> Mapping[str, float]:
         return {row["id"]: float(row["step_time_s"]) for row in csv.DictReader(file)}
 
 
-def unseen(report: Report, catalog: Catalog) -> list[Unseen]:
-    """Every timed run, with what the other sources say of its device and software."""
-    timed = [r for r in report.results if r.measured_step_time_s]
+def unseen(results: Iterable[Result], catalog: Catalog, alone: Mapping[str, float]) -> list[Unseen]:
+    """Every timed run, with what the other sources say of its device and software. alone: see left_out."""
+    timed = [r for r in results if r.measured_step_time_s]
     family = {r.device: catalog.devices[r.device].family for r in timed}
     who: dict[tuple[str, ...], set[str]] = {}
     for r in timed:
         for key in _keys(r, family):
             who.setdefault(key, set()).add(r.source)
-    alone = left_out()
     found = []
     for r in timed:
         ratio = (r.measured_step_time_s or 0.0) / alone.get(r.id, r.step_time_s)
@@ -100,7 +99,7 @@ def _keys(run: Result, family: Mapping[str, str]) -> tuple[tuple[str, ...], ...]
 
 def bands_of(report: Report, catalog: Catalog) -> list[Band]:
     """For each device and framework with runs of today's generation, each device, each family, and any."""
-    runs = unseen(report, catalog)
+    runs = unseen(report.results, catalog, left_out())
     pairs = {(u.run.device, u.run.framework) for u in runs if u.run.generation == CURRENT}
     whose = {
         "generation": {f"{device}/{framework}" for device, framework in pairs},
