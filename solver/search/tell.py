@@ -7,6 +7,7 @@ from solver.catalog import STALE_DAYS, age_days
 from solver.plan import Plan
 from solver.question import Question, apart, matches
 from solver.search.candidates import Explorer
+from solver.search.cautions import cautions
 from solver.search.explore import Goal
 from solver.search.rank import Choice
 
@@ -99,6 +100,8 @@ def _of_plans(question: Question, plans: list[Plan]) -> dict[str, list[int]]:
         if plan.memory.fragile:
             sentence = "less than 5 % of the memory is left free, and it may not start"
             told.setdefault(sentence, []).append(plan.rank)
+    for rank, sentence in cautions(question, plans):
+        told.setdefault(sentence, []).append(rank)
     return told
 
 

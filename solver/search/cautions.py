@@ -1,0 +1,67 @@
+"""What is odd about a plan's price, and whether its hosts can feed it: sentences for the buyer."""
+
+from collections.abc import Iterator, Mapping
+
+from solver.catalog.prices import out_of_line, peers
+from solver.catalog.records import Offering
+from solver.plan import Plan
+from solver.problem.amount import ENGLISH_BYTES_PER_TOKEN
+from solver.question import Question
+
+BASES = {  # how a price came into the catalog, where it was not read as a whole
+    "derived": "a part of the price is estimated, see the notes of the offering",
+    "memory": "the price is from memory; no copy of a source was found",
+}
+
+
+def cautions(question: Question, plans: list[Plan]) -> Iterator[tuple[int, str]]:
+    """Rank and sentence."""
+    middle = peers(question.catalog)
+    for plan in plans:
+        offering = _offering(question, plan)
+        if offering is not None:
+            yield from ((plan.rank, sentence) for sentence in _of_price(question, offering, middle))
+        yield from ((plan.rank, sentence) for sentence in _of_feeding(question, plan))
+
+
+def _offering(question: Question, plan: Plan) -> Offering | None:
+    """What a plan rents."""
+    mine = (plan.provider, plan.instance, plan.machine, plan.region, plan.pricing)
+    return next(
+        (o for o in question.offerings if (o.provider, o.instance, o.machine, o.region, o.pricing) == mine),
+        None,
+    )
+
+
+def _of_price(question: Question, offering: Offering, middle: Mapping[str, float]) -> Iterator[str]:
+    if offering.price_basis in BASES:
+        yield BASES[offering.price_basis]
+    if odd := out_of_line(question.catalog, offering, middle):
+        yield f"{odd}; ask whether it holds"
+    if offering.pricing == "spot":
+        place = (offering.provider, offering.machine, offering.region)
+        steady = [
+            o.usd_per_hour
+            for o in question.catalog.offerings
+            if (o.provider, o.machine, o.region) == place and o.pricing == "on-demand"
+        ]
+        if steady and min(steady) <= offering.usd_per_hour:
+            yield f"the spot price is not below the {min(steady):.2f} USD an hour on demand"
+
+
+def _of_feeding(question: Question, plan: Plan) -> Iterator[str]:
+    """Token ids that a host reads, and text that it turns into tokens, against what hosts can do."""
+    operations, training = question.job.operations, question.problem.training
+    tokens_per_s = plan.time.tokens_per_s / (plan.machines * question.catalog.machines[plan.machine].hosts)
+    ids = tokens_per_s * operations.token_bytes
+    if ids > operations.storage_read:
+        yield (
+            f"each host has to read {ids / 1e9:.2g} GB/s of token ids, more than the "
+            f"{operations.storage_read / 1e9:.2g} GB/s of its storage"
+        )
+    text = tokens_per_s * (training.bytes_per_token or ENGLISH_BYTES_PER_TOKEN)
+    if training.dataset is not None and text > operations.tokenizer:
+        yield (
+            f"each host would have to turn {text / 1e6:.3g} MB/s of text into tokens, more than the "
+            f"{operations.tokenizer / 1e6:.3g} MB/s of its processors; tokenize before the run"
+        )
