@@ -166,12 +166,12 @@ def in_order(explorer: Explorer, goal: Goal, rank_s: Floats) -> tuple[list[int],
         if goal.objective == "time":
             values.append(seconds / explorer.most_ranks(market))
         else:
-            each = _per_device_s(explorer, market, goal.objective)
+            each = per_device_s(explorer, market, goal.objective)
             values.append(seconds * each / market.pool.device.ranks)
     return sorted(range(len(values)), key=lambda number: (values[number], number)), values
 
 
-def _per_device_s(explorer: Explorer, market: Market, objective: str) -> float:
+def per_device_s(explorer: Explorer, market: Market, objective: str) -> float:
     """The least that a device-second adds to the objective: of its cheapest offering, or its machine's energy
     and carbon dioxide where these are least.
     """
@@ -190,7 +190,7 @@ def worth(explorer: Explorer, market: Market, goal: Goal, ceiling: float) -> Wor
     bounds = {limit.quantity: SLACK * limit.bound for limit in goal.limits if not limit.least}
     bounds[goal.quantity] = min(bounds.get(goal.quantity, np.inf), ceiling)
     caps = [
-        Cap(0.0, _per_device_s(explorer, market, name), bounds[quantity])
+        Cap(0.0, per_device_s(explorer, market, name), bounds[quantity])
         for name, quantity in OBJECTIVES.items()
         if name != "time" and quantity in bounds
     ]

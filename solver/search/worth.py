@@ -1,11 +1,19 @@
 """What a row must not exceed to matter: ceilings of the limits, and of the best plans found so far."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from solver.layout import Bools, Ints
 from solver.physics.hardware import Floats
+
+
+class Ceiling(Protocol):
+    """What tells rows that can matter from those that cannot."""
+
+    def admits(self, seconds: Floats, devices: Ints) -> Bools:
+        """Rows whose lower bounds of a run [s] do not reach it. (N,)"""
+        ...
 
 
 class Cap(NamedTuple):
@@ -24,7 +32,7 @@ class Worth(NamedTuple):
     """What a row must not exceed to matter to the limits and to what has been found."""
 
     steps: int
-    caps: tuple[Cap, ...]
+    caps: tuple[Ceiling, ...]
 
     def able(self, floor_s: Floats, devices: Ints) -> Bools:
         """Rows whose lower bounds stay below every cap. (N,)"""
