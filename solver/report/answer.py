@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 
 from solver.report import binding, conflict, words
+from solver.report.market import rent_or_buy
 from solver.report.page import heading, indented, labelled, line, listed, table
 from solver.report.parts import costs, memory, step
 from solver.report.question import question_rows
@@ -43,6 +44,7 @@ def _plans(answer: Fields) -> Iterator[RenderableType]:
     yield heading(_title(answer))
     yield indented(table(COLUMNS, (_row(plan) for plan in plans)))
     yield from _first(plans[0])
+    yield from rent_or_buy(answer)
     yield heading("What binds")
     rows = binding.distances(answer["question"], plans[0])
     columns = {"": "id", "used": "number", "limit": "number", "to spare": "number"}
@@ -89,7 +91,9 @@ def _rented(plan: Fields) -> Iterator[tuple[str, str]]:
     place = f"{plan['provider']} in {plan['region']}, {plan['pricing']}"
     instance = "" if plan["instance"] == plan["machine"] else f" ({plan['instance']})"
     machines = f"{words.counted(plan['machines'], plan['machine'])}{instance}"
-    if plan["pricing"] == "owned":
+    if plan["provider"] == "bought":
+        yield "buy", f"{machines}, price of {plan['price_date']}"
+    elif plan["pricing"] == "owned":
         yield "use", f"{machines} that you have"
     else:
         yield "rent", f"{machines} from {place}, price of {plan['price_date']}"
@@ -110,7 +114,9 @@ def _rented(plan: Fields) -> Iterator[tuple[str, str]]:
     yield "speed", f"{rate}, {time['mfu_pct']:.1f}% MFU"
     yield "spent on", plan["bottleneck"]
     yield "cost", f"{words.usd(cost['total_usd'])}, {words.usd(cost['per_hour_usd'])}/hour"
-    yield "energy", f"{plan['energy']['mwh']:,.4g} MWh, {plan['power_kw']:,.4g} kW"
+    energy, power = plan["energy"], plan["power_kw"]
+    carbon = words.carbon(energy["kg_co2e"])
+    yield "energy", f"{energy['mwh']:,.4g} MWh, at most {power:,.4g} kW, {carbon}"
 
 
 def _proof(answer: Fields) -> Iterator[RenderableType]:

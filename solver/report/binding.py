@@ -34,6 +34,8 @@ def distances(question: Fields, plan: Fields) -> list[Distance]:
         "deadline": (plan["time"]["days"] * words.DAY_S, units.seconds, _days),
         "max_devices": (plan["devices"], units.count, "{:,.0f}".format),
         "max_power": (plan["power_kw"] * 1e3, units.watts, _power),
+        "max_energy": (plan["energy"]["mwh"] * 1e6, units.watt_hours, _energy),
+        "max_carbon": (plan["energy"]["kg_co2e"], units.kilograms, words.carbon),
     }
     limits = question["limits"]
     found = [_distance(name, limits[name], how) for name, how in quantities.items() if name in limits]
@@ -54,6 +56,10 @@ def _days(seconds: float) -> str:
 
 def _power(watts: float) -> str:
     return units.format_watts(watts, 3)
+
+
+def _energy(watt_hours: float) -> str:
+    return units.format_watt_hours(watt_hours, 3)
 
 
 def sentences(question: Fields, plan: Fields) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 
 from solver.report import words
-from solver.report.page import bars, heading, large
+from solver.report.page import bars, heading, labelled, large
 from solver.report.words import Fields
 
 
@@ -33,3 +33,10 @@ def costs(plan: Fields) -> Iterator[RenderableType]:
     shown = large(cost["parts"], cost["total_usd"])
     yield heading(f"Cost: {words.usd(cost['total_usd'])}")
     yield bars(shown, cost["total_usd"], [words.usd(value) for value in shown.values()])
+    yield labelled([("buys", _split(cost))])
+
+
+def _split(cost: Fields) -> str:
+    """What the money buys: accelerators 49%, host 31%, ..."""
+    shares = {name: 100 * value / cost["total_usd"] for name, value in cost["split"].items()}
+    return ", ".join(f"{name} {words.percent(share)}" for name, share in shares.items() if share >= 0.5)

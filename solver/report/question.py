@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from solver import units
+from solver.report.market import joined_limits, market_rows
 from solver.report.words import Fields, joined
 
 # Of the training, in the order in which they are told.
@@ -28,7 +29,7 @@ def question_rows(question: Fields) -> list[tuple[str, str]]:
     rows = [("train", ", ".join(_training(question))), ("within", ", ".join(_limits(question["limits"])))]
     if owned := question.get("hardware"):
         rows.append(("owned", "; ".join(_holding(item) for item in owned)))
-    return [*rows, ("least", question["objective"])]
+    return [*rows, *market_rows(question), ("least", question["objective"])]
 
 
 def model_name(model: Any) -> str:
@@ -61,7 +62,7 @@ def _limits(limits: Fields) -> Iterator[str]:
         elif name == "min_devices":
             yield from [] if value == 1 else [f"at least {value} devices"]
         else:
-            yield f"{name.replace('_', ' ')} {joined(value)}"
+            yield joined_limits(name, value)
 
 
 def _holding(item: Fields) -> str:

@@ -33,6 +33,11 @@ def money(value: float) -> str:
     return f"{_digits(value / scale, 2 if suffix or value < 100 else 0)}{suffix}"
 
 
+def carbon(kilograms: float) -> str:
+    """2.41 t CO2e."""
+    return f"{units.format_kilograms(kilograms, 3)} CO2e"
+
+
 def _digits(value: float, most: int) -> str:
     """With three digits, the last ones kept where they are 0; at most so many behind the point."""
     places = 0 if value >= 100 else 1 if value >= 10 else 2

@@ -111,7 +111,9 @@ def why_not_first(plan: Plan, best: Plan, objective: str) -> str:
     mine, first = values[objective]
     if mine == first:
         return "equal in the objective; placed after it by cost, time, energy, devices and name"
-    more = mine / max(first, 1e-12) - 1
+    if first == 0:
+        return f"{_amount(objective)} above nothing: {_causes(plan, best, objective)}"
+    more = mine / first - 1
     band = best.time.high_days / best.time.days - 1
     tie = "; a tie within the error band" if more < band else ""
     return f"{_amount(objective)} {more:+.1%}: {_causes(plan, best, objective)}{tie}"
