@@ -18,7 +18,7 @@ from solver.models import absurd, canonical, model_faults, nearest, of_catalog, 
 from solver.physics.schedules import NAMED
 from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, TOGETHER, Images, Local
 from solver.pricing.market import offered
-from solver.pricing.stock import Shop
+from solver.pricing.stock import Shop, assumed
 from solver.problem import (
     InlineModel,
     ModelName,
@@ -145,7 +145,7 @@ def ask(problem: Problem) -> Question:
             o for o in catalog.offerings if o.pricing in limits.pricing and offers(catalog, allowed, o)
         ),
         frameworks=tuple(f for f in catalog.frameworks.values() if f.id in allowed["frameworks"]),
-        assumptions=(*problem.assumptions, *notes),
+        assumptions=(*problem.assumptions, *notes, *assumed(Shop(catalog, problem, []))),
     )
 
 

@@ -43,6 +43,35 @@ class Shop(NamedTuple):
         return Site(**(known | {name: value for name, value in stated.items() if value is not None}))
 
 
+def assumed(shop: Shop) -> Iterator[str]:
+    """What was taken for the user where machines are owned."""
+    problem = shop.problem
+    mine = [name for name in ("buy", "already_owned", "reservations") if getattr(problem, name)]
+    if mine and "owned" not in problem.limits.pricing:
+        yield f'limits.pricing leaves out "owned", so nothing under {" and ".join(mine)} is used'
+    if not problem.buy and not problem.already_owned:
+        return
+    known = shop.catalog.ownership["ownership"]
+    left = [name for name in SHARES if getattr(problem.ownership, name) is None]
+    taken = [f"{name} {100 * getattr(known, name):.3g} %" for name in left]
+    prices = {"hosting": "USD/kW-month", "electricity": "USD/kWh", "storage": "USD/TB"}
+    taken += [
+        f"{name} {getattr(known, name):g} {unit}"
+        for name, unit in prices.items()
+        if getattr(problem.ownership, name) is None
+    ]
+    if problem.ownership.life is None:
+        taken.insert(0, f"life {shop.terms.years:g} years")
+    if taken:
+        yield f"ownership: not stated, so taken of the catalog: {', '.join(taken)}"
+    for item in problem.already_owned:
+        if item.machine in shop.catalog.machines and _least_price(shop, item.machine) is None:
+            yield f"already_owned: no price of {item.machine} is known, so maintenance and staff are left out"
+
+
+SHARES = ("residual", "utilisation", "interest", "maintenance", "staff")
+
+
 def joined(shop: Shop) -> Iterator[Offering]:
     """Every offering that the file adds."""
     yield from _private(shop)
