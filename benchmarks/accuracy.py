@@ -1,127 +1,146 @@
 """Write the tables and the plot of docs/accuracy.md, and the bands in catalogs/accuracy.csv: `python
 benchmarks/accuracy.py [--check]`.
 
-The tables stand between `<!-- name -->` and `<!-- /name -->`; what is around them is written by hand.
+The tables stand between `<!-- name -->` and `<!-- /name -->`; what is around them is written by hand. What a
+source looks like without its runs is read from catalogs/runs/left_out.csv (fit_software.py).
 """
 
-import re
+import csv
 import sys
-from collections.abc import Iterable
-from math import log10
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from constants import filled, write
 
 from solver.catalog import load
-from solver.validation import Report, bands, validate
-from solver.validation.bands import write
-from solver.validation.report import Ordering, Summary
+from solver.report.accuracy import Cells, sums, table, tables
+from solver.report.scatter import series_of, svg
+from solver.validation import Report, bands_of, bands_text, validate
+from solver.validation.bands import LEVELS, left_out, limits_of, unseen
 
 ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "catalogs" / "runs"
 PAGE = ROOT / "docs" / "accuracy.md"
 PLOT = ROOT / "docs" / "accuracy.svg"
-HEAD = ("runs", "mean %", "median %", "bias %", "within 10 %")
+ERRORS = ("mean %", "median %", "within 10 %")
+
+
+class Alone(NamedTuple):
+    """Runs of a source: errors of a fit to all, and of one without the source. [%]"""
+
+    fitted: list[float]
+    without: list[float]
+    priors: str
 
 
 def main() -> None:
     report, small = validate(RUNS / "published.csv"), validate(RUNS / "published_small.csv")
-    page = PAGE.read_text("utf-8")
-    for name, table in tables(report, small).items():
-        page = re.sub(
-            rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", rf"\g<1>{table}\g<2>", page, flags=re.DOTALL
-        )
-    if "--check" in sys.argv:
-        sys.exit(page != PAGE.read_text("utf-8"))
-    PAGE.write_text(page, "utf-8")
-    PLOT.write_text(scatter(report), "utf-8")
-    write(ROOT / "catalogs" / "accuracy.csv", bands(report, load()))
-
-
-def tables(report: Report, small: Report) -> dict[str, str]:
-    whole = {"published.csv": total(report), "published_small.csv": total(small)}
-    groups = {
-        "whole": whole,
-        "device": report.by_device,
-        "framework": report.by_framework,
-        "source": report.by_source,
-        "precision": report.by_precision,
+    found = report.model_dump(mode="json")
+    whole = {"published.csv": found, "published_small.csv": small.model_dump(mode="json")}
+    told = tables(found, "published.csv") | {
+        "whole": sums("file", whole),
+        "short": in_short(report),
+        "left_out": left_out_table(report, small),
+        "levels": levels_table(report),
     }
-    found = {name: table(name, rows) for name, rows in groups.items()}
-    return found | {"order": order(report.ordering_by_source), "largest": largest(report)}
+    page = PAGE.read_text("utf-8")
+    for name, content in told.items():
+        page = filled(page, name, content)
+    bands = bands_text(bands_of(report, load()))
+    plot = svg(series_of(found["results"]))
+    write([(PAGE, page), (PLOT, plot), (ROOT / "catalogs" / "accuracy.csv", bands)])
 
 
-def total(report: Report) -> Summary:
-    return Summary(
-        **{name: getattr(report, name) for name in Summary.model_fields if name != "rows"}, rows=report.rows
+def in_short(report: Report) -> str:
+    """What a reader who plans a run should know."""
+    runs = unseen(report.results, load(), left_out())
+    seen = errors_told([abs(r.error_pct) for r in report.results if r.error_pct is not None])
+    others, moe = (
+        errors_told([100 * abs(1 / u.ratio - 1) for u in runs if u.run.kind in kinds])
+        for kinds in (("dense", "moe"), ("moe",))
     )
-
-
-def row(cells: Iterable[object]) -> str:
-    return f"| {' | '.join(str(cell) for cell in cells)} |\n"
-
-
-def table(name: str, groups: dict[str, Summary]) -> str:
-    """Groups with a measured step time, by name."""
-    text = row((name, *HEAD)) + row(["---"] * (len(HEAD) + 1))
-    for key, s in groups.items():
-        if s.step_time_mape_pct is not None:
-            values = (s.step_time_mape_pct, s.step_time_median_ape_pct, s.step_time_bias_pct, s.within_10_pct)
-            text += row((key, s.rows, *(f"{value:.1f}" for value in values)))
-    return text
-
-
-def order(groups: dict[str, Ordering]) -> str:
-    text = row(("source", "groups", "pairs", "right %", "regret mean %", "worst %")) + row(["---"] * 6)
-    for key, o in groups.items():
-        right = "-" if o.pairs_right_pct is None else f"{o.pairs_right_pct:.0f}"
-        text += row((key, o.groups, o.pairs, right, f"{o.regret_mean_pct:.1f}", f"{o.regret_worst_pct:.1f}"))
-    return text
-
-
-def largest(report: Report, most: int = 25) -> str:
-    timed = [r for r in report.results if r.measured_step_time_s is not None]
-    timed.sort(key=lambda r: -abs(log10(r.step_time_s / (r.measured_step_time_s or 1))))
-    text = row(("run", "model", "device", "precision", "measured s", "predicted s", "error %")) + row(
-        ["---"] * 7
-    )
-    for r in timed[:most]:
-        figures = (f"{r.measured_step_time_s:.4g}", f"{r.step_time_s:.4g}", f"{r.error_pct:+.0f}")
-        text += row((r.id, r.model, r.device, r.precision, *figures))
-    return text
-
-
-def scatter(report: Report, size: int = 560, margin: int = 50) -> str:
-    """Predicted over measured seconds of a step, both logarithmic, with the lines of 10 %."""
-    low, high = -1.5, 2.8
-
-    def at(seconds: float) -> float:
-        return margin + (log10(seconds) - low) / (high - low) * (size - 2 * margin)
-
-    def line(factor: float, dash: str) -> str:
-        ends = (10**low, 10**high)
-        points = " ".join(f"{at(x):.1f},{size - at(x * factor):.1f}" for x in ends)
-        return f'<polyline points="{points}" fill="none" stroke="#888" stroke-dasharray="{dash}"/>'
-
-    dots = "".join(
-        f'<circle cx="{at(r.measured_step_time_s):.1f}" cy="{size - at(r.step_time_s):.1f}" r="2.5" '
-        f'fill="#1f77b4" fill-opacity="0.45"><title>{r.id} {r.error_pct:+.0f} %</title></circle>'
-        for r in report.results
-        if r.measured_step_time_s is not None
-    )
-    labels = "".join(
-        f'<text x="{at(10.0**p):.0f}" y="{size - margin + 18}" text-anchor="middle">{10.0**p:g}</text>'
-        f'<text x="{margin - 8}" y="{size - at(10.0**p) + 4:.0f}" text-anchor="end">{10.0**p:g}</text>'
-        for p in (-1, 0, 1, 2)
-    )
-    axes = (
-        f'<text x="{size / 2}" y="{size - 10}" text-anchor="middle">measured [s]</text>'
-        f'<text x="14" y="{size / 2}" text-anchor="middle" '
-        f'transform="rotate(-90 14 {size / 2})">predicted [s]</text>'
-    )
-    lines = line(1, "") + line(1.1, "4") + line(0.9, "4")
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" font-family="sans-serif" '
-        f'font-size="12"><rect width="100%" height="100%" fill="white"/>{lines}{dots}{labels}{axes}</svg>\n'
+        f"- **Runs like those it was fitted on** are off by {seen}.\n"
+        f"- **Runs of somebody else**, which no constant has seen, are off by {others};\n"
+        f"  mixtures of experts by {moe}\n"
+        "  ([each source left out](#each-source-left-out)). That is what a plan should be trusted for, and\n"
+        "  what its `low_days` and `high_days` say ([what a plan is told](#what-a-plan-is-told)).\n"
     )
+
+
+def errors_told(errors: Iterable[float]) -> str:
+    """Middle, mean and spread in words. errors: absolute [%]"""
+    values = np.array(list(errors))
+    middle, mean = np.median(values), values.mean()
+    within = [round(100 * (values <= most).mean()) for most in (10, 25)]
+    return (
+        f"{middle:.1f} % in the median, {mean:.1f} % on average ({within[0]} % of them by at most 10 %, "
+        f"{within[1]} % by at most 25 %)"
+    )
+
+
+def left_out_table(report: Report, small: Report) -> str:
+    """Each source, the largest gap last, below all of published.csv together."""
+    measured = {r.id: r.measured_step_time_s for r in (*report.results, *small.results)}
+    sources: dict[str, Alone] = {}
+    every = Alone([], [], "")
+    full = {r.id for r in report.results}
+    with (RUNS / "left_out.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for one in (sources.setdefault(row["source"], Alone([], [], row["priors"])), every):
+                if one is not every or row["id"] in full:
+                    one.fitted.append(error_pct(row["fitted_step_time_s"], measured[row["id"]]))
+                    one.without.append(error_pct(row["step_time_s"], measured[row["id"]]))
+    ordered = sorted(sources.items(), key=lambda item: np.mean(item[1].without) - np.mean(item[1].fitted))
+    head = (
+        "source",
+        "runs",
+        *(f"fitted: {name}" for name in ERRORS),
+        *(f"left out: {n}" for n in ERRORS),
+        "priors",
+    )
+    return table(head, (cells(name, one) for name, one in [("published.csv", every), *ordered]))
+
+
+def error_pct(predicted: str, measured: float | None) -> float:
+    assert measured
+    return 100 * abs(float(predicted) / measured - 1)
+
+
+def cells(name: str, one: Alone) -> Cells:
+    return name, len(one.fitted), *figures(one.fitted), *figures(one.without), one.priors
+
+
+def figures(errors: Iterable[float]) -> list[str]:
+    values = np.array(list(errors))
+    return [f"{x:.1f}" for x in (values.mean(), np.median(values), 100 * (values <= 10).mean())]
+
+
+def levels_table(report: Report) -> str:
+    """Residuals out of sample by what other sources say of device and software."""
+    runs = unseen(report.results, load(), left_out())
+    words: Mapping[str, str] = {
+        "generation": "the device with this generation of the software",
+        "device": "the device, with other software",
+        "family": "other devices of the family",
+        "none": "nothing of the family",
+    }
+    rows = []
+    for level in LEVELS:
+        for kind in ("dense", "moe"):
+            own = [u for u in runs if (u.level, u.run.kind) == (level, kind)]
+            if own:
+                low, high = limits_of(own)[2:]
+                band = f"{100 * (low - 1):+.0f} to {100 * (high - 1):+.0f} %"
+                wrong = figures(100 * abs(1 / u.ratio - 1) for u in own)
+                rows.append((words[level], kind, len(own), len({u.run.source for u in own}), *wrong, band))
+    head = ("others have run", "models", "runs", "sources", *ERRORS, "80 % of runs take, over predicted")
+    return table(head, rows)
 
 
 if __name__ == "__main__":
