@@ -1,6 +1,6 @@
 """trainplan: which hardware to rent or buy to train a model, and how to lay the training out on it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from solver.errors import InputError
 
@@ -8,11 +8,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from solver.comparing import Comparison
     from solver.plan import Answer, Evaluation
     from solver.problem import Problem
 
 __version__ = "0.1.0"
-__all__ = ["InputError", "batch", "evaluate", "load", "solve"]
+__all__ = ["InputError", "batch", "compare", "evaluate", "load", "solve"]
 
 
 def load(source: "str | Path | Mapping[str, Any]") -> "Problem":
@@ -40,6 +41,21 @@ def evaluate(run: "str | Path | Mapping[str, Any]") -> "Evaluation":
     from solver.problem import read_run
 
     return evaluate_run(read_run(run))
+
+
+def compare(
+    problem: "Problem | str | Path | Mapping[str, Any]",
+    by: Literal["device", "family", "provider"] = "device",
+    start: str | None = None,
+) -> "Comparison":
+    """The best plan of each device, family or provider, what would make it win, and the way there.
+
+    start: the stack that moves are told from; None: the reference of the catalog. Raises InputError.
+    """
+    from solver.comparing import compare_problem
+    from solver.problem import Problem
+
+    return compare_problem(problem if isinstance(problem, Problem) else load(problem), by, start)
 
 
 def batch(

@@ -3,7 +3,6 @@
 import os
 import sys
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -11,6 +10,8 @@ import typer
 
 from solver import __version__
 from solver.cli_batch import INTERRUPTED, batch, batch_table
+from solver.cli_catalog import Overlay, catalog
+from solver.cli_compare import compare
 from solver.cli_fit import fit
 from solver.cli_print import Json, print_document, print_json
 from solver.cli_validate import validate
@@ -33,23 +34,6 @@ class Distinct(StrEnum):
     DEVICE = "device"
     OFFERING = "offering"
     LAYOUT = "layout"
-
-
-class Records(StrEnum):
-    """What the catalog lists, and the check of its rules."""
-
-    DEVICES = "devices"
-    MACHINES = "machines"
-    FABRICS = "fabrics"
-    OFFERINGS = "offerings"
-    MODELS = "models"
-    FRAMEWORKS = "frameworks"
-    CHECK = "check"
-
-
-Overlay = Annotated[
-    Path | None, typer.Option("--catalog", metavar="DIR", help="Folder of records to lay over the catalog.")
-]
 
 
 def _version(asked: bool) -> None:
@@ -110,6 +94,7 @@ app.command()(validate)
 app.command()(batch)
 app.command("batch-table")(batch_table)
 app.command()(fit)
+app.command()(compare)
 
 
 @app.command()
@@ -138,31 +123,7 @@ def model(
     print_document(size_of(name, sequence_length, options).plain(), size_report, json=json)
 
 
-@app.command()
-def catalog(
-    records: Annotated[Records, typer.Argument(help="What to list, or check: hold the catalog's rules.")],
-    glob: Annotated[
-        str, typer.Option("--filter", metavar="GLOB", help='Only ids that match: "h100*".')
-    ] = "*",
-    overlay: Overlay = None,
-    json: Json = False,
-) -> None:
-    """List the records of the catalog, or check them."""
-    from solver.catalog import check, listing, load
-    from solver.report import catalog_report, check_report
-
-    found = load(overlay)
-    if records is Records.CHECK:
-        if broken := check(found):
-            raise InputError(str(overlay or "catalog"), [_fault(sentence) for sentence in broken])
-        kinds = [kind.value for kind in Records if kind is not Records.CHECK]
-        counts = {kind: len(listing(found, kind)) for kind in kinds}
-        print_document(
-            {"faults": [], "date": found.date, "hash": found.hash, "records": counts}, check_report, json=json
-        )
-        return
-    listed = [record for record in listing(found, records.value) if fnmatchcase(record["id"], glob)]
-    print_document(listed, lambda rows: catalog_report(records.value, rows), json=json)
+app.command()(catalog)
 
 
 @app.command()
@@ -171,12 +132,6 @@ def schema() -> None:
     from solver.problem.schema import schema as schema_of
 
     print_json(schema_of())
-
-
-def _fault(sentence: str) -> Fault:
-    """A sentence of `check`, told as "record: field: message"."""
-    record, field, message = sentence.split(": ", 2)
-    return Fault(f"{record}: {field}", message)
 
 
 def _refuse(error: InputError) -> int:

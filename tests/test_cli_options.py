@@ -23,8 +23,9 @@ PARAMETERS = {
         "MODEL", "--device", "--sequence-length", "--global-batch", "--precision", "--optimizer",
         "--framework", "--catalog", "--json",
     ],
+    "compare": ["PROBLEM", "--by", "--from", "--catalog", "--json"],
     "model": ["MODEL", "--sequence-length", "--text-only", "--prediction-layers", "--assume", "--json"],
-    "catalog": ["RECORDS", "--filter", "--catalog", "--json"],
+    "catalog": ["RECORDS", "[NAME]...", "--filter", "--catalog", "--json"],
     "schema": [],
 }  # fmt: skip
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # a group has commands

@@ -20,10 +20,10 @@ LEVELS = (
     ("stated", "sizing"),
     ("evaluation",),
     ("search",),
-    ("validation", "batches", "fitting"),
+    ("validation", "batches", "fitting", "comparing"),
     ("report",),
     ("cli_print",),
-    ("cli_batch", "cli_validate", "cli_fit"),
+    ("cli_batch", "cli_validate", "cli_fit", "cli_catalog", "cli_compare"),
     ("cli",),
     ("__main__",),
 )

@@ -3,11 +3,11 @@
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from solver.catalog.build import catalog_of
 from solver.catalog.catalog import STALE_DAYS, Catalog, Hardware, age_days
 from solver.catalog.checks import check
+from solver.catalog.listing import difference, filtered, listing, one
 from solver.catalog.store import stored
 from solver.errors import Fault, InputError
 from solver.record_files import (
@@ -21,7 +21,23 @@ from solver.record_files import (
     texts,
 )
 
-__all__ = ["STALE_DAYS", "Catalog", "Hardware", "age_days", "check", "listing", "load"]
+__all__ = [
+    "BUILT_IN",
+    "STALE_DAYS",
+    "Catalog",
+    "Hardware",
+    "age_days",
+    "check",
+    "difference",
+    "filtered",
+    "listing",
+    "load",
+    "one",
+    "read",
+]
+
+BUILT_IN = "built-in"
+WHOLE = "operations.yaml"  # the file without which no catalog stands alone
 
 _LOCK = Lock()  # one reading for all threads
 
@@ -70,10 +86,11 @@ def _overlaid(name: str, files: Texts) -> Catalog:
     )
 
 
-def listing(catalog: Catalog, kind: str) -> list[dict[str, Any]]:
-    """Every record of a kind as JSON has it, SI units: devices, machines, fabrics, offerings, models, ..."""
-    if kind == "offerings":
-        return [offering.model_dump(mode="json") for offering in catalog.offerings]
-    if kind == "models":
-        return [dict(model) for model in catalog.models.values()]
-    return [record.model_dump(mode="json") for record in getattr(catalog, kind).values()]
+def read(name: str) -> Catalog:
+    """A catalog by name: the built-in one, a folder that is whole, or one laid over it. Raises InputError."""
+    if name == BUILT_IN:
+        return load()
+    folder = Path(name)
+    if not (folder / WHOLE).is_file():
+        return load(folder)
+    return catalog_of(parse(texts(folder)), name)

@@ -4,7 +4,8 @@ from solver.report.accuracy import accuracy_page
 from solver.report.answer import answer_report
 from solver.report.batch import batch_report, row_of
 from solver.report.batch_page import batch_page
-from solver.report.catalog import catalog_report, check_report
+from solver.report.catalog import catalog_report, check_report, difference_report, record_report
+from solver.report.compare import comparison_report
 from solver.report.evaluation import evaluation_report
 from solver.report.fit import fit_report
 from solver.report.page import show
@@ -20,9 +21,12 @@ __all__ = [
     "batch_report",
     "catalog_report",
     "check_report",
+    "comparison_report",
+    "difference_report",
     "evaluation_report",
     "fit_report",
     "progress",
+    "record_report",
     "row_of",
     "show",
     "size_report",

@@ -1,0 +1,119 @@
+"""The best candidate of every group, by one walk over the markets with a ceiling for each group."""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from solver.catalog.records import Offering
+from solver.layout import Bools
+from solver.physics.hardware import Floats
+from solver.question import Question, admitted
+from solver.search.bounds import market_floors
+from solver.search.candidates import ROUNDING, Candidates, Explorer, Timed
+from solver.search.explore import Goal, in_order, least_ranks, ranked, worth
+from solver.search.limits import violated
+from solver.search.worth import Worth
+
+Naming = Callable[[Question, Offering], str]
+NAMES: dict[str, Naming] = {  # --by -> the group of an offering
+    "device": lambda question, offering: question.device(offering).id,
+    "family": lambda question, offering: question.device(offering).family,
+    "provider": lambda _question, offering: offering.provider,
+}
+
+
+def admitted_groups(question: Question, by: str) -> list[str]:
+    """Every group that the lists of the limits leave, offered or not, by name."""
+    catalog, limits = question.catalog, question.problem.limits
+    kind = "providers" if by == "provider" else "devices"
+    ids = admitted(catalog, limits, kind) & admitted(catalog, limits, f"exclude_{kind}")
+    if by == "family":
+        ids = {catalog.devices[name].family for name in ids}
+    return sorted(ids | {NAMES[by](question, offering) for offering in question.offerings})
+
+
+@dataclass
+class Walk:
+    """Markets in the order of their lower bounds, and what was found on them.
+
+    groups     of each offering of the explorer, its name
+    best       of each group, the least objective found so far
+    """
+
+    explorer: Explorer
+    goal: Goal
+    groups: list[str]
+    best: dict[str, float] = field(default_factory=dict)
+    looked_at: int = 0
+    rank_s: Floats = field(default_factory=lambda: np.zeros(0))
+    """The least rank-seconds of a step in each market. (M,)"""
+
+    def leaders(self) -> Candidates:
+        """The best row of each group that keeps every limit, the best first."""
+        explorer, goal = self.explorer, self.goal
+        rank_s = self.rank_s = market_floors(explorer)
+        explorer.least = least_ranks(explorer, goal, rank_s)
+        order, bounds = in_order(explorer, goal, rank_s)
+        tables = [Candidates.none()]
+        for number in order:
+            ceiling = max(self.best.get(name, np.inf) for name in self._names(number))
+            if bounds[number] * (1 - ROUNDING) <= ceiling and self._reachable(number, rank_s, ceiling):
+                tables.append(self._look(number, ceiling))
+        table = ranked(Candidates.joined(tables), explorer.offerings, goal.quantity)
+        names = [self.groups[offering] for offering in table.offering.tolist()]
+        _, first = np.unique(np.array(names, np.str_), return_index=True)
+        return table.take(np.sort(first))
+
+    def markets_of(self, name: str) -> list[int]:
+        """The markets that offer anything of a group."""
+        return [number for number in range(len(self.explorer.markets)) if name in self._names(number)]
+
+    def _names(self, number: int) -> set[str]:
+        return {self.groups[offering] for offering in self.explorer.markets[number].offerings}
+
+    def _reachable(self, number: int, rank_s: Floats, ceiling: float) -> bool:
+        """Whether the market, at its best on all its ranks, can keep the limits at all."""
+        market, most = self.explorer.markets[number], self.explorer.most_ranks(self.explorer.markets[number])
+        judge = worth(self.explorer, market, self.goal, ceiling)
+        devices = np.array([most // market.pool.device.ranks])
+        return bool(judge.able(rank_s[number : number + 1] / most, devices)[0])
+
+    def _look(self, number: int, ceiling: float) -> Candidates:
+        explorer, goal = self.explorer, self.goal
+        judge = worth(explorer, explorer.markets[number], goal, ceiling)
+        table = explorer.priced(number, explorer.fastest(number, judge))
+        table = table.take(np.flatnonzero(violated(table, goal.limits) == 0))
+        self.looked_at += 1
+        values = getattr(table, goal.quantity)
+        for offering, value in zip(table.offering.tolist(), values.tolist(), strict=True):
+            name = self.groups[offering]
+            self.best[name] = min(self.best.get(name, np.inf), value)
+        return table
+
+
+@dataclass(frozen=True)
+class Unbound:
+    """Markets looked at whole, whatever they cost and however long they take."""
+
+    explorer: Explorer
+    known: dict[int, Timed] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, explorer: Explorer) -> "Unbound":
+        free = copy(explorer)
+        free.least, free.costs, free.counters = {}, {}, copy(explorer.counters)
+        return cls(free)
+
+    def timed(self, number: int) -> Timed:
+        """The fastest layout of every count that fits in memory."""
+        if number not in self.known:
+            self.known[number] = self.explorer.fastest(number, Worth(self.explorer.job.steps, ()))
+        return self.known[number]
+
+
+def kept(table: Candidates, goal: Goal, but: tuple[str, ...] = ()) -> Bools:
+    """Rows that keep every limit, those on the quantities `but` aside. (R,)"""
+    fine: Bools = violated(table, [limit for limit in goal.limits if limit.quantity not in but]) == 0
+    return fine
