@@ -39,7 +39,16 @@ def test_the_requirements_file_by_example_is_read(tmp_path: Path) -> None:
     example = next(text for language, text in BLOCKS if language == "yaml")
     (tmp_path / "example.yaml").write_text(example, "utf-8")
     read = read_problem(tmp_path / "example.yaml")
+    assert set(read.given) >= {"model", "training", "limits", "hardware", "objective"}
+
+
+def test_the_market_by_example_is_read_and_solved(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "money.md").read_text("utf-8")
+    (example,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    (tmp_path / "example.yaml").write_text(example, "utf-8")
+    read = read_problem(tmp_path / "example.yaml")
     assert set(read.given) == set(Problem.model_fields) - {"catalog"}
+    assert solver.solve(read, top=1).plans
 
 
 def test_readme_figures_are_those_that_the_commands_print() -> None:
