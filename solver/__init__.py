@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from solver.comparing import Comparison
-    from solver.plan import Answer, Evaluation
+    from solver.plan import Answer, Evaluation, Frontier
     from solver.problem import Problem
 
 __version__ = "0.1.0"
-__all__ = ["InputError", "batch", "compare", "evaluate", "load", "solve"]
+__all__ = ["InputError", "batch", "compare", "evaluate", "frontier", "load", "solve"]
 
 
 def load(source: "str | Path | Mapping[str, Any]") -> "Problem":
@@ -33,6 +33,18 @@ def solve(
     return solve_problem(
         problem if isinstance(problem, Problem) else load(problem), top=top, distinct=distinct
     )
+
+
+def frontier(
+    problem: "Problem | str | Path | Mapping[str, Any]",
+    *,
+    energy: bool = False,
+) -> "Frontier":
+    """Every trade-off of time and cost, the fastest plan first; energy: as a third axis."""
+    from solver.problem import Problem
+    from solver.search.frontier import frontier_of
+
+    return frontier_of(problem if isinstance(problem, Problem) else load(problem), energy=energy)
 
 
 def evaluate(run: "str | Path | Mapping[str, Any]") -> "Evaluation":

@@ -13,6 +13,7 @@ from solver.cli_batch import INTERRUPTED, batch, batch_table
 from solver.cli_catalog import Overlay, catalog
 from solver.cli_compare import compare
 from solver.cli_fit import fit
+from solver.cli_frontier import frontier
 from solver.cli_print import Json, print_document, print_json
 from solver.cli_validate import validate
 from solver.errors import Fault, InputError
@@ -90,6 +91,7 @@ def evaluate(
     raise typer.Exit(DONE if evaluation.legal and evaluation.fits else INFEASIBLE)
 
 
+app.command()(frontier)
 app.command()(validate)
 app.command()(batch)
 app.command("batch-table")(batch_table)

@@ -47,7 +47,10 @@ class Time(Part):
 
 
 class MemoryUse(Part):
-    """Of the fullest device. stage: which pipeline stage it sits on. host: of a host; None: not known."""
+    """Of the fullest device. stage: which pipeline stage it sits on. host: of a host; None: not known.
+
+    byte_model: what a parameter takes before anything is sharded, in words.
+    """
 
     peak_gib: Number
     usable_gib: Number
@@ -56,6 +59,7 @@ class MemoryUse(Part):
     host_usable_gib: Number | None
     fragile: bool
     stage: Literal["first", "second", "last"]
+    byte_model: str
 
 
 class Cost(Part):
@@ -195,6 +199,28 @@ class Answer(Part):
     relaxations: list[Relaxation]
     rent_or_buy: RentOrBuy | None
     """Where machines may be bought and the cost is made least."""
+
+
+class Frontier(Part):
+    """Every trade-off that no other plan beats in all of `axes`, the fastest plan first.
+
+    axes: fields of a plan; knee: of `plans`, the one where cost x days is least. Without plans: as an Answer.
+    """
+
+    status: Status
+    objective: str
+    axes: list[str]
+    question: dict[str, Any]
+    assumptions: list[str]
+    warnings: list[str]
+    catalog: CatalogStamp
+    version: str
+    plans: list[Plan]
+    knee: int | None
+    search: Search
+    conflict: list[str]
+    other_conflicts: list[list[str]]
+    relaxations: list[Relaxation]
 
 
 class Refusal(Part):

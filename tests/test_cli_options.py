@@ -13,6 +13,9 @@ PARAMETERS = {
         "PROBLEM", "--budget", "--deadline", "--top", "--distinct", "--time-limit", "--catalog", "--json"
     ],
     "evaluate": ["RUN", "--json"],
+    "frontier": [
+        "PROBLEM", "--budget", "--deadline", "--energy", "--plot", "--catalog", "--json"
+    ],
     "validate": ["RUNS", "--plot", "--markdown", "--bands", "--json"],
     "batch": [
         "PROBLEM...", "--out", "--set", "--sweep", "--jobs", "--engine", "--address", "--resume", "--top",

@@ -23,7 +23,7 @@ LEVELS = (
     ("validation", "batches", "fitting", "comparing"),
     ("report",),
     ("cli_print",),
-    ("cli_batch", "cli_validate", "cli_fit", "cli_catalog", "cli_compare"),
+    ("cli_batch", "cli_validate", "cli_fit", "cli_frontier", "cli_catalog", "cli_compare"),
     ("cli",),
     ("__main__",),
 )

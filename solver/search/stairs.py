@@ -1,12 +1,14 @@
 """The points of a trade-off found so far, as a ceiling on what a layout must not exceed to add one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from solver.catalog.records import Offering
 from solver.layout import Bools, Ints, numbered
 from solver.physics.hardware import Floats
 from solver.search.candidates import ROUNDING, Candidates
+from solver.search.explore import ranked
 
 
 def undominated(values: Floats) -> Ints:
@@ -16,7 +18,7 @@ def undominated(values: Floats) -> Ints:
     """
     order = np.lexsort((np.arange(len(values)), *values.T[::-1]))
     ascending = values[order]
-    if values.shape[1] == 2:  # noqa: PLR2004 - two axes: what is not below the least before it is beaten
+    if values.shape[1] == 2:  # what is not below the least before it is beaten
         least = np.minimum.accumulate(ascending[:, 1])
         kept = np.r_[True, ascending[1:, 1] < least[:-1]] if len(order) else np.zeros(0, np.bool_)
         return np.sort(order[kept])
@@ -47,15 +49,20 @@ class Stairs:
             return np.ones(len(devices), np.bool_)
         counts, place = numbered(devices)
         reached = np.maximum(self.device_s[:, None], self.time_s[:, None] * counts)
-        return seconds * devices * (1 - ROUNDING) <= reached.min(axis=0)[place]
+        admitted: Bools = seconds * devices * (1 - ROUNDING) <= reached.min(axis=0)[place]
+        return admitted
 
 
 @dataclass
 class Front:
-    """The rows of a trade-off found so far. axes: quantities of Candidates, the wall clock first."""
+    """The rows of a trade-off found so far. axes: quantities of Candidates, the wall clock first.
+
+    offerings: what the rows point into; their ids decide between equals, as in a ranking.
+    """
 
     axes: tuple[str, ...]
-    table: Candidates
+    offerings: tuple[Offering, ...]
+    table: Candidates = field(default_factory=Candidates.none)
 
     def values(self, table: Candidates) -> Floats:
         """(R, A)"""
@@ -64,7 +71,7 @@ class Front:
     def add(self, table: Candidates) -> None:
         """Takes in rows that keep the limits."""
         if len(table):
-            joined = Candidates.joined([self.table, table])
+            joined = ranked(Candidates.joined([self.table, table]), self.offerings, self.axes[0])
             self.table = joined.take(undominated(self.values(joined)))
 
     def stairs(self, per_device_s: tuple[float, ...]) -> Stairs:

@@ -1,0 +1,150 @@
+"""The whole trade-off of time and cost: every plan that no other is as good as in both, and none left out."""
+
+import time
+
+import numpy as np
+
+from solver.physics.hardware import Floats
+from solver.plan import CatalogStamp, Frontier, Plan, Search
+from solver.problem import Problem
+from solver.question import Question, ask
+from solver.search.bounds import market_floors
+from solver.search.candidates import Candidates, Explorer, Market
+from solver.search.conflict import Explanation, explain
+from solver.search.explore import (
+    Goal,
+    cheapest_regions,
+    count_skipped,
+    in_order,
+    least_ranks,
+    per_device_s,
+    worth,
+)
+from solver.search.limits import limits_of, violated
+from solver.search.plans import Seat, plan_of
+from solver.search.solve import pinned
+from solver.search.stairs import Front
+from solver.search.tell import how_sure, warnings
+from solver.search.worth import Worth
+
+AXES = {"time": "wall_clock_s", "cost": "cost_usd", "energy": "energy_wh"}  # -> quantity of Candidates
+TINY = 1e-12
+FIELDS = {"time": "time.days", "cost": "cost.total_usd", "energy": "energy.mwh"}  # -> field of a plan
+
+
+def frontier_of(problem: Problem, *, energy: bool = False) -> Frontier:
+    """Every trade-off of time and cost (and energy) within the limits. Raises InputError."""
+    started = time.perf_counter()
+    question = ask(problem)
+    goal = Goal(problem.objective, limits_of(problem.limits), 1, "layout")
+    explorer, also_in = _explorer(question, goal)
+    axes = ("time", "cost", *(("energy",) if energy else ()))
+    table = trade_offs(explorer, goal, axes)
+    plans = [plan_of(Seat(explorer, also_in), table, row) for row in range(len(table))]
+    why = Explanation([], [], [], []) if plans else explain(question, goal, explorer)
+    from solver import __version__
+
+    return Frontier(
+        status="optimal" if plans else "infeasible",
+        objective=problem.objective,
+        axes=[FIELDS[axis] for axis in axes],
+        question=problem.question(),
+        assumptions=[*question.assumptions, *how_sure(plans)],
+        warnings=warnings(question, plans),
+        catalog=CatalogStamp(date=question.catalog.date, hash=question.catalog.hash),
+        version=__version__,
+        plans=plans,
+        knee=knee_of(plans),
+        search=_search(explorer, axes, len(table), (why.proof, time.perf_counter() - started)),
+        conflict=why.conflict,
+        other_conflicts=why.others,
+        relaxations=why.relaxations,
+    )
+
+
+def _explorer(question: Question, goal: Goal) -> tuple[Explorer, dict[str, list[str]]]:
+    """As solve's, but no count beyond the limit: near misses are no trade-off."""
+    offerings, also_in = cheapest_regions(question)
+    most = min(int(limit.bound) for limit in goal.limits if limit.field == "limits.max_devices")
+    return Explorer(question, offerings, most, 1, pinned(question.problem.limits.layout)), also_in
+
+
+def trade_offs(explorer: Explorer, goal: Goal, axes: tuple[str, ...]) -> Candidates:
+    """The rows that keep the limits and that no other row is as good as in every axis, the fastest first.
+
+    A market, and then each layout of it, is passed over where the lower bounds of its time, cost and energy
+    are beaten together by one plan that has been found.
+    """
+    rank_s = market_floors(explorer)
+    explorer.least = least_ranks(explorer, goal, rank_s)
+    front = Front(tuple(AXES[axis] for axis in axes), explorer.offerings)
+    skipped = []
+    for number in _best_first(explorer, goal, rank_s):
+        market = explorer.markets[number]
+        judge = _judge(explorer, market, goal, front, axes)
+        if not _able(explorer, market, judge, float(rank_s[number])):
+            skipped.append(market)
+            continue
+        table = explorer.priced(number, explorer.fastest(number, judge))
+        front.add(table.take(np.flatnonzero(violated(table, goal.limits) == 0)))
+    count_skipped(explorer, skipped)
+    return front.table
+
+
+def _best_first(explorer: Explorer, goal: Goal, rank_s: Floats) -> list[int]:
+    """Markets by the better of their places by lower bounds of time and of cost: both ends come early."""
+    by_time, by_cost = (
+        np.argsort(in_order(explorer, goal._replace(objective=name), rank_s)[0]) for name in ("time", "cost")
+    )
+    return [int(i) for i in np.argsort(np.minimum(by_time, by_cost), kind="stable")]
+
+
+def _judge(explorer: Explorer, market: Market, goal: Goal, front: Front, axes: tuple[str, ...]) -> Worth:
+    """What a row must stay below: the limits, and the trade-offs found so far."""
+    within = worth(explorer, market, goal, np.inf)
+    rates = tuple(per_device_s(explorer, market, axis) for axis in axes[1:])
+    return Worth(within.steps, (*within.caps, front.stairs(rates)))
+
+
+def _able(explorer: Explorer, market: Market, judge: Worth, rank_s: float) -> bool:
+    """Whether some count of a market may hold a trade-off, by the lower bound of its compute."""
+    ranks = market.pool.device.ranks
+    counts = np.arange(1, explorer.most_ranks(market) // ranks + 1)
+    return rank_s < np.inf and bool(judge.able(rank_s / (ranks * counts), counts).any())
+
+
+def knee_of(plans: list[Plan]) -> int | None:
+    """The plan farthest below the straight line from the fastest to the cheapest, both axes scaled to 0 .. 1;
+    of equals the one whose cost x days is least.
+
+    Source: Satopaa et al. 2011, Finding a "Kneedle" in a Haystack.
+    """
+    if not plans:
+        return None
+    days, usd = (
+        np.array(values) for values in ([p.time.days for p in plans], [p.cost.total_usd for p in plans])
+    )
+    below = -(days - days.min()) / max(np.ptp(days), TINY) - (usd - usd.min()) / max(np.ptp(usd), TINY)
+    return int(np.lexsort((days * usd, -below.round(9)))[0])
+
+
+def _search(explorer: Explorer, axes: tuple[str, ...], rows: int, end: tuple[list[str], float]) -> Search:
+    counters, pools = explorer.counters, len(explorer.markets)
+    told = " and ".join((", ".join(axes[:-1]), axes[-1]))
+    proof = [
+        f"exhaustion: of {counters.configurations:,} legal layouts on {pools} pools, all were looked at that "
+        "no bound excludes",
+        f"bound: {counters.pools} pools and {counters.excluded:,} layouts were excluded, as lower bounds of "
+        f"their {told} exceed a limit or are beaten together by a plan that is told, or as another layout of "
+        "the same count is faster",
+        "dominance: for one offering and count the fastest layout is best in cost, time, energy and power",
+    ]
+    return Search(
+        configurations=counters.configurations,
+        excluded_by_bound=counters.excluded,
+        candidates=rows,
+        seconds=end[1],
+        bound_usd=None,
+        gap=None,
+        proof=end[0] or proof,
+    )
