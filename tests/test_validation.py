@@ -111,6 +111,30 @@ def test_a_row_that_says_too_little_is_skipped_with_its_reason(tmp_path: Path) -
     }
 
 
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ({"cp": "0"}, "cp: 0 is not a number from 1 to 100,000"),
+        ({"layers": "1e12"}, "layers: 1e12 is not a number from 1 to 10,000"),
+        (
+            {"recompute": "some"},
+            'recompute: "some" is none of none, selective, full, full:N, selective:modules',
+        ),
+        ({"recompute": "selective:router+x"}, 'recompute: "selective:router+x" is none of'),
+        (
+            {"fsdp_or_zero_stage": "zero9"},
+            'fsdp_or_zero_stage: "zero9" is none of ddp, zero1, zero2, zero3, zero3:N',
+        ),
+        ({"fsdp_or_zero_stage": "zero3:half"}, 'fsdp_or_zero_stage: "zero3:half" is none of'),
+    ],
+)
+def test_a_row_that_cannot_be_so_is_skipped_by_column(
+    tmp_path: Path, cells: dict[str, str], reason: str
+) -> None:
+    report = validate(written(tmp_path, row(**cells)))
+    assert [skip.reason.startswith(reason) for skip in report.skipped] == [True]
+
+
 def test_the_report_sums_its_rows(tmp_path: Path) -> None:
     mixture = {"experts": "8", "experts_per_token": "2", "moe_ffn_hidden": "14336"}
     report = validate(written(tmp_path, row(), row(id="y-2", step_time_s="20", precision="fp8", **mixture)))

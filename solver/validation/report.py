@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 
 from solver.catalog import Catalog, load
+from solver.validation.doubts import doubts
 from solver.validation.generations import generation_of
 from solver.validation.predict import Skip, predict
 from solver.validation.ranking import Timed, key_of, order_of
@@ -139,6 +140,8 @@ def result_of(row: Row, catalog: Catalog) -> Result:
     time_s, memory = row.number("step_time_s"), row.number("peak_mem_gib")
     if time_s is None and memory is None:
         raise Skip("neither a step time nor a peak memory was measured")
+    if odd := list(doubts(row)):
+        raise Skip("; ".join(odd))
     predicted = predict(row, catalog)
     model = row.text("arch_key") or row.text("model_name")
     return Result(
