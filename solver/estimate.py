@@ -21,6 +21,7 @@ from solver.physics.compute import Workload
 from solver.physics.hardware import NARROW, Floats, Network, Rank, Software
 from solver.physics.layer import LayerCost, layer_cost
 from solver.physics.memory import ByteModel, LayerMemory, Memory, Setting, layer_memory
+from solver.physics.optimizers import OPTIMIZERS
 from solver.physics.recompute import kinds_of
 from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, TOGETHER, HostRates, Images, Local, Schedule
 from solver.physics.step import Step
@@ -50,6 +51,7 @@ class Job:
     schedule: Schedule = ONE_F_ONE_B
     images: Images = NO_IMAGES
     local: Local = TOGETHER
+    optimizer: str = "adamw"
     bill: Bill = NOTHING_BESIDE
     """What the run pays beside its machines."""
 
@@ -179,12 +181,13 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
         ),
         framework,
         precision in NARROW,
-        ByteModel.of(framework, gradient, wide=precision in WIDE),
+        ByteModel.of(framework, gradient, OPTIMIZERS[job.optimizer], wide=precision in WIDE),
         kinds_of(framework.recompute),
         wide=precision in WIDE,
         schedule=job.schedule,
         images=job.images,
         local=job.local,
+        optimizer=OPTIMIZERS[job.optimizer],
         host=HostRates(job.operations.host_updates, job.operations.host_link_share),
     )
 

@@ -62,7 +62,7 @@ def violations_of(stated: Stated) -> list[Violation]:
     pool, layouts = stated.pool, stated.layouts
     case = case_of(stated.job, pool)
     rules = [rule for rule in rules_of(pool.framework) if rule not in SEARCHED]
-    found = [*_precision(pool), *violations(rules, case, layouts, pool.framework.rules)]
+    found = [*_precision(pool), *_optimizer(stated), *violations(rules, case, layouts, pool.framework.rules)]
     ranks, present = int(layouts.ranks[0]), stated.devices * pool.device.ranks
     if ranks != present:
         sentence = f"tp x cp x pp x dp = {ranks} must be the {present} ranks of the {stated.devices} devices"
@@ -78,6 +78,15 @@ def _precision(pool: Pool) -> list[Violation]:
     can = sorted(precision for precision in device.peak if supports(framework, device, precision))
     message = f"{framework.id} does not train in {pool.precision} on {device.id}"
     return [Violation("precision_runs", message, can, f"records of {framework.name} and {device.name}")]
+
+
+def _optimizer(stated: Stated) -> list[Violation]:
+    """The optimizer must be one that the framework has."""
+    framework, optimizer = stated.pool.framework, stated.job.optimizer
+    if optimizer in framework.optimizers:
+        return []
+    message = f"{framework.id} has no optimizer {optimizer}"
+    return [Violation("optimizer_exists", message, framework.optimizers, f"record of {framework.name}")]
 
 
 def _fitting_dp(layouts: Layouts, ranks: int) -> list[int]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from solver.estimate import Job, Pool, Space, run_of
 from solver.layout import OFFLOAD, RECOMPUTE
+from solver.physics.setting import Setting
 from solver.physics.step import Step
 from solver.plan import MemoryUse, Time
 from solver.pricing import DAY_S
@@ -55,7 +56,22 @@ def memory_use(space: Space, pool: Pool, index: int) -> MemoryUse:
         host_usable_gib=pool.machine.host_memory / pool.machine.hosts / GIB or None,
         fragile=peak > (1 - FRAGILE) * usable,
         stage=STAGE[int(memory.stage[index])],
+        byte_model=byte_model(space.setting),
     )
+
+
+def byte_model(setting: Setting) -> str:
+    """What a parameter takes before anything is sharded: "18 B: weights 2, gradients 4, ..."."""
+    model = setting.model
+    held = {
+        "weights": model.weight,
+        "gradients": model.gradient + setting.framework.copy_bytes,
+        "master copy": model.master,
+        "optimizer": model.moments,
+    }
+    each = ", ".join(f"{name} {value:g}" for name, value in held.items() if value)
+    beside = f"; tables and vectors {model.outside:g} of the optimizer" * (model.outside != model.moments)
+    return f"{sum(held.values()):g} B a parameter: {each}{beside}"
 
 
 def layout_words(space: Space, pool: Pool, index: int) -> dict[str, Any]:

@@ -13,7 +13,16 @@ from solver.catalog import Catalog, Hardware, load
 from solver.catalog.records import Device, Framework, Link, Machine, Offering
 from solver.errors import Fault, InputError
 from solver.estimate import Job, Pool, supports
-from solver.globs import LISTS, admitted, allowed_ids, matches, offers, unmatched, unmatched_quotas
+from solver.globs import (
+    LISTS,
+    admitted,
+    alias_notes,
+    allowed_ids,
+    matches,
+    offers,
+    unmatched,
+    unmatched_quotas,
+)
 from solver.models import absurd, canonical, model_faults, nearest, of_catalog, read_config
 from solver.physics.schedules import NAMED
 from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, TOGETHER, Images, Local
@@ -91,7 +100,7 @@ def name_faults(given: Mapping[str, Any]) -> list[Fault]:
         faults += unmatched(catalog, {field: _texts(limits.get(field)) for field in LISTS})
     for index, item in enumerate(hardware if isinstance(hardware, list) else []):
         name = item.get("machine") if isinstance(item, Mapping) else None
-        if isinstance(name, str) and name not in catalog.machines:
+        if isinstance(name, str) and catalog.machine(name) is None:
             sentence = f'"{name}" is no machine of the catalog{nearest(name, catalog.machines)}'
             faults.append(Fault(f"hardware[{index}].machine", sentence))
     return faults
@@ -105,12 +114,20 @@ def _texts(value: object) -> list[str]:
 def _market(problem: Problem, faults: list[Fault]) -> Catalog:
     """The catalog at the user's prices and with his machines; without those that are at fault."""
     catalog = load(problem.catalog)
-    holdings = [Hardware(h.machine, h.count, h.fabric, h.price) for h in problem.hardware]
+    holdings = [
+        Hardware(_machine_id(catalog, h.machine), h.count, h.fabric, h.price) for h in problem.hardware
+    ]
     try:
         catalog = catalog.with_hardware(holdings, problem.source)
     except InputError as error:
         faults += error.faults
     return offered(Shop(catalog, problem, faults))
+
+
+def _machine_id(catalog: Catalog, name: str) -> str:
+    """The id of a machine that may be called by an alias; another name as it stands."""
+    machine = catalog.machine(name)
+    return machine.id if machine else name
 
 
 def ask(problem: Problem) -> Question:
@@ -125,6 +142,7 @@ def ask(problem: Problem) -> Question:
     architecture, notes = model
     training, limits = problem.training, problem.limits
     allowed = allowed_ids(catalog, limits)
+    frameworks = _able(catalog, allowed["frameworks"], problem)
     return Question(
         problem=problem,
         catalog=catalog,
@@ -140,13 +158,30 @@ def ask(problem: Problem) -> Question:
             schedule=NAMED.get(limits.layout.schedule or "", ONE_F_ONE_B),
             images=images_of(architecture, training),
             local=local_of(training),
+            optimizer=training.optimizer,
         ),
         offerings=tuple(
             o for o in catalog.offerings if o.pricing in limits.pricing and offers(catalog, allowed, o)
         ),
-        frameworks=tuple(f for f in catalog.frameworks.values() if f.id in allowed["frameworks"]),
-        assumptions=(*problem.assumptions, *notes, *assumed(Shop(catalog, problem, []))),
+        frameworks=frameworks,
+        assumptions=(
+            *problem.assumptions,
+            *notes,
+            *alias_notes(catalog, problem),
+            *assumed(Shop(catalog, problem, [])),
+        ),
     )
+
+
+def _able(catalog: Catalog, allowed: set[str], problem: Problem) -> tuple[Framework, ...]:
+    """The frameworks that may be used and have the optimizer. Raises InputError where none has."""
+    optimizer = problem.training.optimizer
+    having = [f for f in catalog.frameworks.values() if optimizer in f.optimizers]
+    able = tuple(f for f in having if f.id in allowed)
+    if not able and allowed:
+        told = f"no framework that may be used has {optimizer}; there is {', '.join(f.id for f in having)}"
+        raise InputError(problem.source, [Fault("training.optimizer", told)])
+    return able
 
 
 def resolve_model(

@@ -11,6 +11,7 @@ from solver.architecture.summary import ByteModel, Summary, summary
 from solver.errors import Fault, InputError
 from solver.model_words import config_file, is_file, is_path, is_size
 from solver.models import absurd, of_catalog, read_config
+from solver.physics.optimizers import OPTIMIZERS
 from solver.record_files import parse, shipped_folder, texts
 
 USUAL_SEQUENCE = 8192  # tokens; shorter where the model's positions end before
@@ -30,7 +31,17 @@ def size_of(
         raise InputError(model, faults)
     longest = architecture.max_sequence or USUAL_SEQUENCE
     named = replace(architecture, name=architecture.name or model)
-    return summary(named, sequence_length or min(longest, USUAL_SEQUENCE), byte_models())
+    told = summary(named, sequence_length or min(longest, USUAL_SEQUENCE), byte_models())
+    return replace(told, optimizer_bytes_per_parameter=optimizer_bytes(architecture))
+
+
+def optimizer_bytes(architecture: Architecture) -> dict[str, float]:
+    """Of each optimizer's state, a parameter, on average over the model."""
+    outside = architecture.embedding_parameters / architecture.total_parameters
+    return {
+        name: round(kind.matrices + (kind.outside - kind.matrices) * outside, 3)
+        for name, kind in OPTIMIZERS.items()
+    }
 
 
 def _architecture(model: str, options: Options) -> Architecture:

@@ -46,7 +46,7 @@ def state(run: Run) -> Stated:
     catalog = load(run.catalog)
     faults: list[Fault] = []
     model = resolve_model(run.model, catalog, run.training, faults)
-    machine = _record(run.hardware.machine, ("machine", Machine, catalog.machines), faults)
+    machine, called = _machine(run, catalog, faults)
     fabric = _fabric(run, catalog, machine, faults)
     framework = catalog.frameworks.get(run.framework)
     if framework is None:
@@ -71,6 +71,7 @@ def state(run: Run) -> Stated:
         schedule=NAMED.get(run.layout.schedule or "", ONE_F_ONE_B),
         images=images_of(architecture, training),
         local=local_of(training),
+        optimizer=training.optimizer,
     )
     pool = Pool.of(catalog, machine, fabric, (framework, run.precision))
     layouts, taken = complete(run, job, pool, faults)
@@ -78,7 +79,16 @@ def state(run: Run) -> Stated:
     if faults:
         raise InputError(run.source, faults)
     dealt = "even" if stages is None else [int(n) for n in run.layout.stages or ()]
-    return Stated(catalog, job, pool, run.hardware.devices, layouts, stages, dealt, (*notes, *taken))
+    return Stated(catalog, job, pool, run.hardware.devices, layouts, stages, dealt, (*called, *notes, *taken))
+
+
+def _machine(run: Run, catalog: Catalog, faults: list[Fault]) -> tuple[Machine | None, list[str]]:
+    """The machine, by id, alias or inline; and how an alias is read."""
+    given = run.hardware.machine
+    known = catalog.machine(given) if isinstance(given, str) else None
+    note = catalog.alias_note(given) if isinstance(given, str) else None
+    found = known or _record(given, ("machine", Machine, catalog.machines), faults)
+    return found, [f"hardware.machine: {note}"] if note else []
 
 
 def _record(

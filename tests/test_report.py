@@ -150,7 +150,9 @@ def test_a_run_that_does_not_fit_has_whole_bars(page: Any) -> None:
             "step_s": 2.0, "steps": 1, "mfu_pct": 40.0, "tokens_per_s": 9.0, "tokens_per_s_per_device": 1.0,
             "parts": {"matmul": 2.0},
         },
-        "memory": {"peak_gib": 389.0, "usable_gib": 79.1, "parts": {"weights": 389.0}},
+        "memory": {
+            "peak_gib": 389.0, "usable_gib": 79.1, "parts": {"weights": 389.0}, "byte_model": "18 B a parameter",
+        },
     }  # fmt: skip
     lines = page(evaluation_report(evaluation)).splitlines()
     assert any(re.fullmatch(r"  weights +\S+ +389 GiB +100%", line) for line in lines)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
 from solver.architecture.blocks import Architecture, Block, Matmul
@@ -65,6 +65,7 @@ class Summary:
     six_n                 6 x active parameters, the textbook rule
     six_n_difference      what leads from it to flops_per_token; the parts add up to the difference
     kv_bytes_per_token    cache of all layers while nothing slides out; state_bytes_per_sequence: of scans
+    optimizer_bytes_per_parameter   of each optimizer's state alone, on average over the model
     tensor_parallel       degrees that divide the heads; those beyond the KV heads replicate them
     """
 
@@ -91,6 +92,7 @@ class Summary:
     expert_parallel: list[int]
     layer_kinds: list[LayerKind]
     notes: list[str]
+    optimizer_bytes_per_parameter: dict[str, float] = field(default_factory=dict)
 
     def plain(self) -> dict[str, object]:
         """As JSON has it."""

@@ -86,8 +86,8 @@ class Framework(Fact):
     weight_bytes: float
     master_bytes: float
     """Of the float32 copy that the optimizer updates (0 where the weights are that copy)."""
-    moment_bytes: float
-    """Of the optimizer's moments, for the default optimizer."""
+    optimizers: list[str] = Field(default_factory=lambda: ["adamw", "adam"])
+    """That it has; what each keeps of a parameter beside the master copy is physics.optimizers."""
     gathered_bytes: float
     """Of the weights as ZeRO gathers them to compute."""
     vocab_multiple: int = 1

@@ -11,7 +11,7 @@ from solver.physics.compute import tokens
 from solver.physics.hardware import Floats
 from solver.physics.setting import HALF, ByteModel, Setting
 from solver.physics.split import Held, held_by_block, held_by_layer, order_of, padded_vocabulary
-from solver.physics.states import Shards, owned_by, states
+from solver.physics.states import Shards, optimizer_bytes, owned_by, states
 
 __all__ = [
     "PARTS",
@@ -115,7 +115,9 @@ def loss_bytes(setting: Setting, cut: Layouts) -> Floats:
 def host_bytes(setting: Setting, layer: LayerMemory, layouts: Layouts, stages: Stages) -> Floats:
     """Host memory that a rank of a full stage takes. [B], (N,)"""
     held = held_by_stage(setting, layer, layouts, (stages.most, 0))
-    return host.held_bytes(owned_by(held, layouts), setting, layouts)
+    owned = owned_by(held, layouts)
+    beyond = optimizer_bytes(held, layouts, setting) - setting.model.optimizer * owned
+    return host.held_bytes(owned, setting, layouts) + beyond * host.offloaded(layouts)
 
 
 class Memory(NamedTuple):
@@ -271,4 +273,5 @@ def held_by_stage(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tu
     tables = layer.tables * (ends.first + output)
     around = ends.first * (architecture.positions + layer.tower) + ends.last * architecture.final_vectors
     dense = order.total(layer.dense, position, layers)
-    return Held(dense + tables + around, order.total(layer.expert, position, layers))
+    outside = tables + around
+    return Held(dense + outside, order.total(layer.expert, position, layers), outside)

@@ -5,6 +5,7 @@ from typing import NamedTuple, Self
 from solver.architecture.blocks import Architecture
 from solver.catalog.records import Framework
 from solver.physics.compute import Workload
+from solver.physics.optimizers import OPTIMIZERS, Optimizer
 from solver.physics.recompute import Recompute
 
 HALF = 2.0  # bytes of a 16-bit element
@@ -12,23 +13,31 @@ WORD = 4.0  # bytes of a 32-bit element
 
 
 class ByteModel(NamedTuple):
-    """Bytes an element is held in: the weights that compute, gradients, float32 master copy and moments.
+    """Bytes an element is held in: the weights that compute, gradients, float32 master copy, optimizer state.
 
-    gathered: of the weights as ZeRO 3 gathers them.
+    moments    of the matrices of layers; outside: of vocabulary tables and vectors
+    gathered   of the weights as ZeRO 3 gathers them
     """
 
     weight: float
     gradient: float
-    optimizer: float
+    master: float
+    moments: float
+    outside: float
     gathered: float
 
     @classmethod
-    def of(cls, framework: Framework, gradient: float, *, wide: bool) -> Self:
+    def of(cls, framework: Framework, gradient: float, optimizer: Optimizer, *, wide: bool) -> Self:
         """wide: trained in 32 bits, where the weights are their own master copy and nothing is narrower."""
+        state = optimizer.matrices, optimizer.outside
         if wide:
-            return cls(WORD, WORD, framework.moment_bytes, WORD)
-        optimizer = framework.master_bytes + framework.moment_bytes
-        return cls(framework.weight_bytes, gradient, optimizer, framework.gathered_bytes)
+            return cls(WORD, WORD, 0.0, *state, WORD)
+        return cls(framework.weight_bytes, gradient, framework.master_bytes, *state, framework.gathered_bytes)
+
+    @property
+    def optimizer(self) -> float:
+        """Master copy and state of the matrices of layers."""
+        return self.master + self.moments
 
 
 class HostRates(NamedTuple):
@@ -95,6 +104,7 @@ class Setting(NamedTuple):
     host: HostRates = HostRates()
     images: Images = NO_IMAGES
     local: Local = TOGETHER
+    optimizer: Optimizer = OPTIMIZERS["adamw"]
 
     @property
     def element(self) -> float:

@@ -13,10 +13,14 @@ MOST_KINDS = 6  # of layers told apart; a model of more (irregular by search) is
 
 
 class Held(NamedTuple):
-    """Parameters of one rank: dense and expert ones. [elements]"""
+    """Parameters of one rank: dense and expert ones. [elements]
+
+    outside   of the dense ones, those of vocabulary tables and of what stands around the layers
+    """
 
     dense: Number
     expert: Number
+    outside: Number = 0.0
 
 
 def split(matmul: Matmul, cut: Layouts) -> Ints:

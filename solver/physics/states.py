@@ -51,9 +51,22 @@ def states(held: Held, layouts: Layouts, setting: Setting) -> States:
     return States(
         model.weight * np.where(layouts.zero >= 3, shared, whole) * ~host.weights_away(layouts),
         np.asarray(gradients * np.where(layouts.zero >= 2, shared, whole), np.float64),
-        model.optimizer * owned * ~away + outer,
+        optimizer_bytes(held, layouts, setting) * ~away + outer,
         owned * ~away,
     )
+
+
+def optimizer_bytes(held: Held, layouts: Layouts, setting: Setting) -> Floats:
+    """Master copy and optimizer state of what a rank updates, wherever they are. [B], (N,)"""
+    model, owned = setting.model, owned_by(held, layouts)
+    if model.outside == model.moments:
+        return model.optimizer * owned
+    return model.optimizer * owned + (model.outside - model.moments) * outside_owned(held, layouts)
+
+
+def outside_owned(held: Held, layouts: Layouts) -> Floats:
+    """Of the parameters that a rank updates, those outside of the layers' matrices. (N,)"""
+    return owned_by(Held(held.outside, 0.0), layouts)
 
 
 def shared_by(held: Held, layouts: Layouts) -> Floats:

@@ -14,8 +14,10 @@ from solver.physics import host
 from solver.physics.hardware import Floats, Network, Number, Rank
 from solver.physics.layer import LayerCost
 from solver.physics.memory import Held, LayerMemory, Setting, Shards, held_by_stage, owned_by
+from solver.physics.optimizers import newton_schulz_flops
 from solver.physics.schedules import wait_s
 from solver.physics.setting import WORD
+from solver.physics.states import optimizer_bytes, outside_owned
 
 PARTS = (
     "matmul",
@@ -151,10 +153,19 @@ class Step:
 
     @cached_property
     def optimizer_s(self) -> Floats:
-        """The optimizer's pass over the state that a rank owns: read and written once. [s], (N,)"""
-        model = self.setting.model
-        moved = self.owned * (2 * model.optimizer + model.gradient + model.weight)
-        return np.where(host.offloaded(self.layouts), 0.0, moved / self.rank.pointwise_bytes_per_s)
+        """The optimizer's pass over the state that a rank owns: read and written once. [s], (N,)
+
+        And the products of its iterations on whole matrices, in 16 bits, shared as the state is.
+        """
+        model, kind = self.setting.model, self.setting.optimizer
+        state = optimizer_bytes(self.held, self.layouts, self.setting)
+        moved = 2 * state + self.owned * (model.gradient + model.weight)
+        seconds = moved / self.rank.pointwise_bytes_per_s
+        if kind.iterations:
+            matrices = self.owned - outside_owned(self.held, self.layouts)
+            each = kind.iterations * newton_schulz_flops(self.setting.architecture)
+            seconds = seconds + each * matrices / (self.rank.peak_16 * self.rank.gemm_16.efficiency)
+        return np.where(host.offloaded(self.layouts), 0.0, seconds)
 
     @cached_property
     def offload_s(self) -> Floats:

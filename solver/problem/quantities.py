@@ -183,8 +183,10 @@ Precision = Annotated[PrecisionName, _one_of(get_args(PrecisionName))]
 Pricing = Annotated[PricingName, _one_of(get_args(PricingName))]
 ObjectiveName = Literal["cost", "time", "energy", "carbon"]
 Objective = Annotated[ObjectiveName, _one_of(get_args(ObjectiveName))]
-# The optimizers whose bytes per parameter the frameworks' records hold.
-Optimizer = Annotated[Literal["adamw", "adam"], _one_of(["adamw", "adam"])]
+OptimizerName = Literal[
+    "adamw", "adam", "adamw-bf16", "adamw-8bit", "adafactor", "muon", "sgd", "sgd-momentum"
+]  # what each keeps: physics.optimizers
+Optimizer = Annotated[OptimizerName, _one_of(get_args(OptimizerName))]
 GradientDtype = Annotated[Literal["fp32", "bf16", "fp16"], _one_of(["fp32", "bf16", "fp16"])]
 Packing = Annotated[Literal["packed", "padded"], _one_of(["packed", "padded"])]
 Task = Annotated[Literal["pretrain", "sft"], _one_of(["pretrain", "sft"])]

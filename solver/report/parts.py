@@ -23,6 +23,7 @@ def memory(used: Fields) -> Iterator[RenderableType]:
     shown = large(used["parts"], peak) | ({"free": usable - peak} if usable > peak else {})
     yield heading(f"Memory of the fullest device: {words.gib(peak)} of {words.gib(usable)}")
     yield bars(shown, max(usable, peak), [words.gib(value) for value in shown.values()])
+    yield labelled([("holds", used["byte_model"])])
 
 
 def costs(plan: Fields) -> Iterator[RenderableType]:

@@ -34,7 +34,12 @@ def size_report(size: Fields) -> Iterator[RenderableType]:
     yield heading("States of training with Adam, before they are sharded (bytes of a parameter)")
     yield indented(table(STATES, (_states(name, states) for name, states in size["states"].items())))
     weights = units.format_bytes(size["weights_checkpoint_bytes"], 3)
-    yield labelled([("checkpoint of the weights alone, in 16 bits", weights)])
+    yield labelled(
+        [
+            ("checkpoint of the weights alone, in 16 bits", weights),
+            ("optimizer, in place of Adam's 8 bytes", _others(size)),
+        ]
+    )
     yield heading("Degrees that divide it")
     yield labelled(_degrees(size))
     if size["notes"]:
@@ -84,6 +89,12 @@ def _states(name: str, states: Fields) -> tuple[str, ...]:
     whole, kept = (words.gib(states[key] / GIB) for key in ("bytes", "checkpoint_bytes"))
     by = "; ".join(filter(None, [", ".join(states["frameworks"]), states["how"]]))
     return str(states["bytes_per_parameter"]), whole, kept, f"{name}: {by}"
+
+
+def _others(size: Fields) -> str:
+    """What other optimizers keep of a parameter where Adam keeps two moments of 4 bytes."""
+    each = size["optimizer_bytes_per_parameter"]
+    return ", ".join(f"{name} {value:.3g}" for name, value in each.items() if value != each["adamw"])
 
 
 def _degrees(size: Fields) -> Iterator[tuple[str, str]]:
