@@ -7,7 +7,7 @@ from solver.catalog import Catalog
 from solver.catalog.records import Offering
 from solver.errors import Fault
 from solver.models import nearest
-from solver.problem import Limits
+from solver.problem import Limits, Problem
 
 LISTS = tuple(
     f"{sign}{kind}"
@@ -26,10 +26,20 @@ def known_ids(catalog: Catalog, kind: str) -> list[str]:
 
 
 def matches(catalog: Catalog, kind: str, glob: str) -> set[str]:
-    """The ids that a glob means; a fabric may be called by an alias."""
-    link = catalog.fabric(glob) if kind == "fabrics" else None
-    pattern = link.id if link else glob
+    """The ids that a glob means; a fabric or a machine may be called by an alias."""
+    called = {"fabrics": catalog.fabric, "machines": catalog.machine}.get(kind)
+    record = called(glob) if called else None
+    pattern = record.id if record else glob
     return {name for name in known_ids(catalog, kind) if fnmatchcase(name, pattern)}
+
+
+def alias_notes(catalog: Catalog, problem: Problem) -> list[str]:
+    """How the names of machines in a problem are read that are not ids."""
+    limits = problem.limits
+    listed = [("limits.machines", name) for name in (*limits.machines, *limits.exclude_machines)]
+    owned = [("hardware", item.machine) for item in problem.hardware]
+    notes = [(field, catalog.alias_note(name)) for field, name in (*listed, *owned)]
+    return [f"{field}: {note}" for field, note in notes if note]
 
 
 def admitted(catalog: Catalog, limits: Limits, field: str) -> set[str]:

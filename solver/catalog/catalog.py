@@ -62,6 +62,18 @@ class Catalog:
         """The link of that id or alias."""
         return self.fabrics.get(name) or next((f for f in self.fabrics.values() if name in f.aliases), None)
 
+    def machine(self, name: str) -> Machine | None:
+        """The machine of that id or alias."""
+        return self.machines.get(name) or next((m for m in self.machines.values() if name in m.aliases), None)
+
+    def alias_note(self, name: str) -> str | None:
+        """How a name that is not an id is read; None: it is one, or means nothing."""
+        machine = None if name in self.machines else self.machine(name)
+        if machine is None:
+            return None
+        counts = f" (its number counts {machine.alias_unit})" if machine.alias_unit else ""
+        return f"{name} is read as {machine.id}, {machine.devices:,} devices{counts}"
+
     def with_hardware(self, hardware: Iterable[Hardware], file: str = "") -> "Catalog":
         """The catalog with the user's own machines among the offerings. Raises InputError."""
         items = list(hardware)

@@ -1,6 +1,7 @@
 """The rules that a catalog keeps: references and shapes that must hold, and figures that would be a slip."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -108,7 +109,7 @@ def plausibility(catalog: Catalog) -> list[Finding]:
     found = [finding for device in catalog.devices.values() for finding in _device(device)]
     found += [finding for machine in catalog.machines.values() for finding in _power(catalog, machine)]
     found += _prices(catalog)
-    found += [*_stacks(catalog), *_followed(catalog)]
+    found += [*_stacks(catalog), *_followed(catalog), *_aliases(catalog)]
     found += _unsourced(catalog)
     return found
 
@@ -157,6 +158,14 @@ def _followed(catalog: Catalog) -> Iterator[Finding]:
         for record in getattr(catalog, kind).values():
             for name in sorted(set(record.estimated) - type(record).model_fields.keys()):
                 yield Finding(kind, record.id, "estimated", f"{shown(name)} is no field of it")
+
+
+def _aliases(catalog: Catalog) -> Iterator[Finding]:
+    called = Counter(alias for machine in catalog.machines.values() for alias in machine.aliases)
+    for machine in catalog.machines.values():
+        for alias in machine.aliases:
+            if called[alias] > 1 or alias in catalog.machines:
+                yield Finding("machines", machine.id, "aliases", f"{shown(alias)} means another machine too")
 
 
 def _stacks(catalog: Catalog) -> Iterator[Finding]:

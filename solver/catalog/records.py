@@ -188,6 +188,10 @@ class Machine(Fact):
     """At the wall, of the whole machine under load."""
     max_machines: int = 0
     """Most machines that one job can join (0: no limit of the machine's own)."""
+    aliases: list[str] = Field(default_factory=list)
+    """Other names, as its provider's commands have them."""
+    alias_unit: str = ""
+    """What the number in them counts."""
 
     @model_validator(mode="before")
     @classmethod
