@@ -148,7 +148,8 @@ def _limits(chart: Chart) -> Iterator[str]:
         if y is not None:
             yield f'<path d="M{LEFT} {y:.1f}H{right}" {style}/>'
         text = told if y is not None else f"{told} \N{UPWARDS ARROW}"
-        yield f'<text x="{LEFT + 6}" y="{(y or TOP) + 16:.1f}" fill="#cc3311">{text}</text>'
+        place = f'x="{right - 6}" y="{y - 6 if y is not None else TOP + 16:.1f}" text-anchor="end"'
+        yield f'<text {place} fill="#cc3311">{text}</text>'
 
 
 def _stairs(chart: Chart) -> Iterator[str]:
