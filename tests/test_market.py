@@ -134,10 +134,10 @@ def test_a_price_of_ones_own_is_final() -> None:
 
 def test_a_private_offer_joins_the_market_as_long_as_it_holds() -> None:
     offer = {"provider": "acme", "machine": "h100-sxm-8", "price": "1 USD/hour", "count": 2}
-    best = answer(offers=offer).plans[0]
+    best = answer(offers=offer, limits=BIG).plans[0]
     assert (best.provider, best.pricing, best.cost.parts["accelerators"] > 0) == ("acme", "on-demand", True)
     assert best.machines <= 2
-    short = answer(offers=offer | {"until": f"{best.time.days / 2} days"}).plans
+    short = answer(offers=offer | {"until": f"{best.time.days / 2} days"}, limits=BIG).plans
     assert all(plan.time.days <= best.time.days / 2 for plan in short if plan.provider == "acme")
 
 

@@ -39,11 +39,11 @@ def _of_price(question: Question, offering: Offering, middle: Mapping[str, float
     if odd := out_of_line(question.catalog, offering, middle):
         yield f"{odd}; ask whether it holds"
     if offering.pricing == "spot":
-        place = (offering.provider, offering.machine, offering.region)
+        place = (offering.provider, offering.instance, offering.machine, offering.region)
         steady = [
             o.usd_per_hour
             for o in question.catalog.offerings
-            if (o.provider, o.machine, o.region) == place and o.pricing == "on-demand"
+            if (o.provider, o.instance, o.machine, o.region) == place and o.pricing == "on-demand"
         ]
         if steady and min(steady) <= offering.usd_per_hour:
             yield f"the spot price is not below the {min(steady):.2f} USD an hour on demand"

@@ -1,0 +1,50 @@
+"""What a buyer is told of prices that look odd and of hosts that cannot feed a plan."""
+
+from typing import Any
+
+import pytest
+from strategies import SHAPES, small_catalog
+
+import solver
+
+TRAINING = {"steps": 2000, "sequence_length": 512, "global_batch": "32 sequences"}
+
+
+def warnings(**sections: Any) -> list[str]:
+    known = {"model": SHAPES[3], "training": TRAINING, "catalog": small_catalog()}
+    return solver.solve(known | sections, top=1).warnings
+
+
+def told(part: str, **sections: Any) -> bool:
+    return any(part in warning for warning in warnings(**sections))
+
+
+def test_a_spot_price_that_saves_nothing_is_told() -> None:
+    limits = {"pricing": "spot", "providers": "north"}
+    dear = {"north:big:eu:spot": "20 USD/hour"}
+    assert told("the spot price is not below the 20.00 USD an hour on demand", limits=limits, prices=dear)
+    assert not told("the spot price is not below", limits=limits)
+
+
+@pytest.mark.parametrize(("usd", "odd"), [("0.9 USD/hour", True), ("30 USD/hour", False)])
+def test_a_price_far_from_what_others_ask_is_told(usd: str, odd: bool) -> None:  # noqa: FBT001
+    offer = {"provider": "acme", "machine": "h100-sxm-8", "price": usd, "count": 1}
+    problem = {
+        "model": "llama-3-8b",
+        "training": {"tokens": "10B", "sequence_length": 4096, "global_batch": "64 sequences"},
+        "offers": offer,
+        "limits": {"providers": ["acme", "aws", "lambda", "crusoe", "verda"], "devices": "h100-sxm"},
+        "objective": "cost",
+    }
+    plan, *_ = (found := solver.solve(problem, top=1)).plans
+    assert any("that others ask" in warning for warning in found.warnings) == odd
+    assert plan.provider == "acme"
+
+
+def test_hosts_that_would_have_to_tokenize_too_much_are_warned_of() -> None:
+    text = {"dataset": "5 GB", "sequence_length": 512, "global_batch": "4096 sequences"}
+    big = {"providers": "north", "machines": "h100-sxm-8"}
+    sentence = "MB/s of text into tokens, more than the 50 MB/s of its processors"
+    assert told(sentence, training=text, limits=big)
+    assert not told(sentence, training=text | {"dataset": "5 GB"}, limits=big, model="llama-3-8b")
+    assert not told(sentence, limits=big)  # tokens, not text
