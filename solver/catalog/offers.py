@@ -172,7 +172,6 @@ def _offering(
         price_basis=row.price_basis,
         notes=row.notes,
         site=site,
-        vcpu=row.vcpu,
     )
 
 
