@@ -62,7 +62,7 @@ SPARSE = {"bf16": 989.4e12, "fp8": 3958e12}
         ("rows", P5, {"machine": "h100-sxm"}, 'machine: "h100-sxm" is no machine; did you mean'),
         ("rows", P5, {"fabric": "efa"}, 'fabric: "efa" is no fabric'),
         ("rows", P5, {"provider": "awz"}, 'max_devices: "awz" is no provider of the catalog'),
-        ("rows", P5, {"spot": 60.0}, "spot: 60.0 is above the 55.04 on demand"),
+        ("rows", P5, {"spot": 60.0}, "spot: 60.0 is above the 55.04 of on_demand"),
         (
             "offerings",
             f"{P5}:on-demand",

@@ -22,6 +22,7 @@ from solver.units import shown
 AnyFact = TypeVar("AnyFact", bound=Fact)
 LONGEST = 60  # a field name that is printed as it stands
 WRAPPED = {"value", "source", "date"}  # a field from elsewhere than its record
+GUESSES = {"memory", "estimate"}  # kinds of sources that state nothing
 
 # Whose matmul constants a precision takes that has none of its own: the first of these that the device has.
 NEAREST_PRECISION = {
@@ -88,10 +89,10 @@ def _stated(folder: Folder, kind: str) -> list[tuple[str, Fields]]:
 
 
 def _read(folder: Folder, kind: str, fact: type[AnyFact], faults: list[Fault]) -> dict[str, AnyFact]:
-    found = {}
+    found, guesses = {}, _guesses(folder)
     for name, fields in _stated(folder, kind):
         try:
-            found[name] = fact.model_validate({**_unwrapped(fields), "id": name})
+            found[name] = _marked(fact.model_validate({**_unwrapped(fields), "id": name}), guesses)
         except ValidationError as error:
             place = folder.place(kind, name)
             faults += [Fault(f"{place}: {_path(e)}", sentence(e)) for e in error.errors(include_url=False)]
@@ -106,6 +107,21 @@ def _unwrapped(fields: Fields) -> Fields:
     record = {"source": fields.get("source"), "date": fields.get("date")}
     origins = {k: record | {n: v[n] for n in ("source", "date") if n in v} for k, v in own.items()}
     return fields | {k: v["value"] for k, v in own.items()} | {"origins": origins}
+
+
+def _guesses(folder: Folder) -> set[str]:
+    """The sources that state nothing: recall, and what a neighbour is like."""
+    return {name for name, fields in _stated(folder, "sources") if fields.get("kind") in GUESSES}
+
+
+def _marked(fact: AnyFact, guesses: set[str]) -> AnyFact:
+    """With those fields among the estimated whose own sources are guesses."""
+    sources = {name: origin.source for name, origin in fact.origins.items()}
+    if isinstance(fact, Device):
+        sources["kernels"] = fact.kernels.source
+    guessed = [name for name, of in sources.items() if of and guesses.issuperset(of)]
+    more = [name for name in guessed if name not in fact.estimated]
+    return fact.model_copy(update={"estimated": [*fact.estimated, *more]}) if more else fact
 
 
 def _path(error: ErrorDetails) -> str:

@@ -22,6 +22,7 @@ ASIC_RATIO = 4.0
 LAUNCH_YEARS = (2016, 2027)
 POWER_OVER_TDP = (1.0, 4.0)  # a machine at the wall, over its devices
 USABLE = (0.9, 1.02)  # of the marketed memory
+RECALLED = "memory"  # the source of what no copy was found of
 
 
 class Finding(NamedTuple):
@@ -156,6 +157,8 @@ def _followed(catalog: Catalog) -> Iterator[Finding]:
             yield Finding("devices", device.id, "successor", message)
     for kind in ("devices", "machines", "fabrics"):
         for record in getattr(catalog, kind).values():
+            if kind != "devices" and RECALLED in record.source and not record.estimated:
+                yield Finding(kind, record.id, "estimated", "name the fields that were recalled")
             for name in sorted(set(record.estimated) - type(record).model_fields.keys()):
                 yield Finding(kind, record.id, "estimated", f"{shown(name)} is no field of it")
 

@@ -158,6 +158,12 @@ class Link(Fact):
     """Time of one hop of a ring."""
     start: Seconds = 0.0
     """Time of a collective beside its hops: launch, and the ranks waiting for each other."""
+    oversubscription: float = Field(default=1.0, ge=1, allow_inf_nan=False)
+    """What the hosts of a switch can send over what its way up can carry; 1: non-blocking. (fabric)"""
+    port_price: Usd | None = None
+    """Of a switch, for each of its ports, where the buyer chooses. [USD]"""
+    link_price: Usd | None = None
+    """Cable and optics of one link. [USD]"""
     aliases: list[str] = Field(default_factory=list)
 
 
@@ -202,8 +208,10 @@ class Machine(Fact):
         return {"block": whole, "domain": whole} | fields
 
     def fabric_share(self, fabric: Link) -> float:
-        """A device's share of its host's network cards, one way, of the data sheet. [B/s]"""
-        return fabric.bandwidth * self.hosts / self.devices
+        """A device's share of its host's network cards, one way, of the data sheet, as far as the switches
+        above can carry it. [B/s]
+        """
+        return fabric.bandwidth / fabric.oversubscription * self.hosts / self.devices
 
 
 class Offering(Record):

@@ -19,14 +19,28 @@ def tiers(machines: Ints, switch_ports: int) -> Ints:
     return (joined > 1).astype(np.int64) + (joined > most[0]) + (joined > most[1])
 
 
-def ports(machines: Ints, switch_ports: int) -> Ints:
-    """Switch ports for each network card: 2 t - 1 on t tiers, as the top one has no way up. (N,)"""
-    return np.maximum(2 * tiers(machines, switch_ports) - 1, 0)
+def ports(machines: Ints, switch_ports: int, oversubscription: float = 1.0) -> Floats:
+    """Switch ports for each network card: its own, and both ends of each way up. (N,)
+
+    1 + 2 (t - 1) / o on t tiers; oversubscription  o: 1 without any
+    """
+    return links(machines, switch_ports, oversubscription) * 2 - (np.asarray(machines) > 1)
+
+
+def links(machines: Ints, switch_ports: int, oversubscription: float = 1.0) -> Floats:
+    """Cables for each network card: its own, and its part of each way up: 1 + (t - 1) / o. (N,)"""
+    above = np.maximum(tiers(machines, switch_ports) - 1, 0)
+    return (np.asarray(machines) > 1) + above / oversubscription
 
 
 def cards(machine: Machine, fabric: Link | None) -> int:
     """Network cards of a machine."""
     return fabric.nics * machine.hosts if fabric else 0
+
+
+def shared(fabric: Link | None) -> float:
+    """Oversubscription of what joins machines."""
+    return fabric.oversubscription if fabric else 1.0
 
 
 def watts(deal: Deal, machines: Ints) -> Floats:
@@ -35,7 +49,9 @@ def watts(deal: Deal, machines: Ints) -> Floats:
     P = n (load · P_machine + cards · ports · P_port)
     """
     operations, pool = deal.job.operations, deal.pool
-    switched = ports(machines, operations.switch_ports) * cards(pool.machine, pool.fabric)
+    switched = ports(machines, operations.switch_ports, shared(pool.fabric)) * cards(
+        pool.machine, pool.fabric
+    )
     alone = least_watts(operations, pool.device, pool.machine)
     return machines * (alone + switched * operations.port_power)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from solver.catalog import Catalog
 from solver.catalog.money import Owned, Site
 from solver.catalog.offers import OfferingRow, machines_of
-from solver.catalog.records import Machine, Offering
+from solver.catalog.records import Link, Machine, Offering
 from solver.errors import Fault
 from solver.pricing.deal import DAY_S
 from solver.pricing.owning import Terms, hour_usd, owned, terms_of
@@ -32,8 +32,13 @@ class Shop(NamedTuple):
 
     @property
     def terms(self) -> Terms:
-        own = self.problem.ownership.model_dump(include={*Terms._fields, "life"})
-        return terms_of(self.catalog.ownership["ownership"], own)
+        return self.terms_on(None)
+
+    def terms_on(self, fabric: Link | None) -> Terms:
+        """What owning costs, with the ports and links of a fabric at its own prices."""
+        own = self.problem.ownership.model_dump(include={*Terms._fields, "life"}, exclude_none=True)
+        wires = {"port": fabric.port_price, "link": fabric.link_price} if fabric else {}
+        return terms_of(self.catalog.ownership["ownership"], wires | own)
 
     @property
     def premises(self) -> Site:
@@ -182,7 +187,8 @@ def _own(shop: Shop, item: AlreadyOwned | Purchase, named: tuple[str, str], most
     device = shop.catalog.devices[machine.device]
     bought = isinstance(item, Purchase)
     price = item.price if isinstance(item, Purchase) else _least_price(shop, item.machine)
-    rates = owned(shop.terms, machine, price or 0.0, bought=bought)
+    link = shop.catalog.fabric(item.fabric or machine.default_fabric or "")
+    rates = owned(shop.terms_on(link), machine, price or 0.0, bought=bought)
     alone = least_watts(shop.catalog.operations["operations"], device, machine) * shop.premises.pue
     seat = Seat(named[0], named[1], PREMISES, shop.premises)
     found = _offering(shop, item, seat, most, (hour_usd(rates, alone), rates))
