@@ -50,9 +50,15 @@ def _discounted(shop: Shop, offerings: list[Offering]) -> list[Offering]:
 
 
 def _meant(name: str, offering: Offering) -> bool:
-    """Whether provider, provider/machine or provider/machine/kind names an offering."""
-    asked, told = name.split("/"), (offering.provider, offering.machine, offering.pricing)
-    return len(asked) <= len(told) and all(map(fnmatchcase, told, asked))
+    """Whether provider, provider/machine or provider/machine/kind names an offering.
+
+    A machine may be called as the catalog or as the provider calls it.
+    """
+    asked = name.split("/")
+    told = ((offering.provider,), (offering.machine, offering.instance), (offering.pricing,))
+    return len(asked) <= len(told) and all(
+        any(fnmatchcase(known, glob) for known in names) for names, glob in zip(told, asked, strict=False)
+    )
 
 
 def _at_home(shop: Shop, offerings: list[Offering]) -> list[Offering]:
