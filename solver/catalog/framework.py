@@ -30,6 +30,7 @@ class Era(Record):
     attention: dict[str, Share] | None = None
     matmul: dict[str, Share] | None = None
     grouped: Share | None = None
+    joined: bool | None = None
     fused: float | None = None
     cast_bytes: float | None = None
     layer_launch: Seconds | None = None
@@ -92,6 +93,8 @@ class Framework(Fact):
     """Of the weights as ZeRO gathers them to compute."""
     vocab_multiple: int = 1
     """The vocabulary is padded to a multiple of this times tp."""
+    joined: bool = True
+    """Matmuls of one input run as one: q, k and v; gate and up."""
     fused: float
     """Element-wise traffic, over that of one kernel each for norm, residual, rope and activation."""
     accumulation_bytes: float = 0.0

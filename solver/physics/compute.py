@@ -5,6 +5,7 @@ C devices side by side (hardware.side_by_side) they are (C, K).
 """
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +18,10 @@ from solver.physics.hardware import Floats, Number, Rank
 from solver.physics.kernels import Scores, Shape
 
 SCAN_RATE = 0.1  # of a scan in chunks over flash attention: small products, many passes
-UNFUSED_PASSES = (
-    5  # reads and writes of the score matrix by unfused scale, mask, softmax and dropout, forward
-)
+# Reads and writes of the score matrix without flash attention. Forward: products 2, masked softmax 1.5,
+# dropout 2.5 with its mask. Backward: products 4, dropout 2.5, softmax 2. A causal softmax reads one half.
+UNFUSED_FORWARD = 6.0
+UNFUSED_BACKWARD = 8.5
 
 
 class Pass(NamedTuple):
@@ -51,6 +53,7 @@ class Workload(NamedTuple):
     cast_bytes        moved to cast an element to 8 bits
     grouped           rate of a framework's expert matmuls over that of the device's record
     document          tokens that see each other: of a mean document where others are masked, or the sequence
+    joined            matmuls of one input run as one (q, k and v; gate and up)
     """
 
     sequence: int
@@ -60,6 +63,7 @@ class Workload(NamedTuple):
     cast_bytes: float
     grouped: float
     document: int
+    joined: bool = True
 
 
 def tokens(cut: Layouts, sequence: int) -> Floats:
@@ -106,13 +110,44 @@ def matmul_passes_s(block: Block, cut: Layouts, rank: Rank, work: Workload) -> t
     """
     forward: Number = 0.0
     backward: Number = 0.0
-    for matmul in block.matmuls:
-        m, n, k, copies = local_shape(matmul, cut, work)
+    for group in joined(block) if work.joined else ((matmul,) for matmul in block.matmuls):
+        shapes = [local_shape(matmul, cut, work) for matmul in group]
+        (m, _, k, copies), matmul = shapes[0], group[0]
+        n = sum(shape.n for shape in shapes)
         forward = forward + product_s(Shape(m, n, k, copies), matmul, rank, work.grouped)
         backward = backward + product_s(Shape(m, k, n, copies), matmul, rank, work.grouped)
         if matmul.trainable:
             backward = backward + product_s(Shape(k, n, m, copies), matmul, rank, work.grouped)
     return forward, backward
+
+
+@lru_cache(maxsize=256)
+def joined(block: Block) -> tuple[tuple[Matmul, ...], ...]:
+    """Matmuls that run as one, their columns side by side: those of one input that are cut alike."""
+    groups: dict[tuple[object, ...], list[Matmul]] = {}
+    for matmul in block.matmuls:
+        alike = (matmul.reads, matmul.shard, matmul.routed, matmul.copies, matmul.trainable)
+        groups.setdefault(alike, []).append(matmul)
+    return tuple(tuple(group) for group in groups.values())
+
+
+def pieces_s(block: Block, cut: Layouts, rank: Rank) -> Number:
+    """What it costs to cut the products of a block into tp pieces, one a message behind them. [s], (K,)
+
+    Forward, and the input gradients of row-cut matrices; those of column-cut ones hide theirs whole, behind
+    the weight gradients. Each piece starts on its own and leaves its last wave part-filled.
+
+    Source: Wang et al. 2022, ASPLOS '23, doi 10.1145/3567955.3567959; Transformer Engine, user buffers (bulk
+    overlap of the gradients of column-cut matrices).
+    """
+    total: Number = 0.0
+    for group in joined(block):
+        if group[0].shard is not Shard.REPLICATED and not group[0].routed:
+            rows, columns = group[0].inner, sum(matmul.outer for matmul in group)
+            total = total + kernels.start_s(rows if group[0].shard is Shard.COLUMN else rows / cut.tp, rank)
+            if group[0].shard is Shard.ROW:
+                total = total + kernels.start_s(columns, rank)
+    return (cut.tp - 1) * total
 
 
 def attention_flops(attention: Attention, cut: Layouts, work: Workload) -> Floats:
@@ -139,9 +174,9 @@ def attention_passes_s(block: Block, cut: Layouts, rank: Rank, work: Workload) -
             ahead, back = kernels.attention_s(scores, rank)
             forward, backward = forward + ahead, backward + back
             if not work.flash:
-                passes = UNFUSED_PASSES * rank.width * attention.heads / cut.tp * work.sequence
-                unfused = tokens(cut, work.sequence) * passes / rank.pointwise_bytes_per_s
-                forward, backward = forward + unfused, backward + unfused
+                matrix = rank.width * attention.heads / cut.tp * work.sequence * tokens(cut, work.sequence)
+                once = matrix / rank.pointwise_bytes_per_s
+                forward, backward = forward + UNFUSED_FORWARD * once, backward + UNFUSED_BACKWARD * once
     if block.scan is not None:
         flops = tokens(cut, work.sequence) * block.scan.flops / cut.tp
         forward = forward + flops / (SCAN_RATE * rank.attention_forward * rank.peak_16)

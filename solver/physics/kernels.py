@@ -41,6 +41,13 @@ def matmul_s(shape: Shape, rank: Rank) -> Number:
     return _roofline_s(shape, rank, 1.0) + rank.gemm.launch
 
 
+def start_s(inner: Number, rank: Rank) -> Number:
+    """What a product of `inner` costs beside its outputs: the part-filled wave and the launch. [s], (K,)"""
+    gemm = rank.gemm
+    wave = 2 * gemm.idle_outputs * (inner + gemm.inner_overhead) / (gemm.efficiency * rank.peak)
+    return wave + gemm.launch
+
+
 def grouped_matmul_s(shape: Shape, rank: Rank) -> Number:
     """Time of `copies` products in one kernel, each padded to whole tiles of rows. [s], (K,)"""
     padded = shape._replace(m=shape.m + TILE_ROWS)

@@ -12,7 +12,7 @@ import numpy as np
 from solver.architecture.blocks import Shard
 from solver.layout import Ints, Layouts
 from solver.physics import communication as com
-from solver.physics.compute import Layer, ends_s, mean_layer, tokens
+from solver.physics.compute import Layer, ends_s, mean_layer, pieces_s, tokens
 from solver.physics.hardware import Floats, Network, Number, Rank
 from solver.physics.memory import Setting, held_by_layer
 from solver.physics.towers import towers_s
@@ -100,7 +100,7 @@ def layer_cost(setting: Setting, rank: Rank, network: Network, cut: Layouts) -> 
     embedding, loss = ends_s(setting.architecture, cut, rank, work)
     embedding = embedding + towers_s(setting, rank, cut)
     call = Call(setting, network, cut, hidden)
-    exposed = (tensor_s(call, matmul_s), context_s(call, passes, rank.width), expert_s(call, matmul_s))
+    exposed = (tensor_s(call, matmul_s, rank), context_s(call, passes, rank.width), expert_s(call, matmul_s))
     compute = layer_time(passes, cut, setting, sum(exposed))
     arrays = (*exposed, embedding, loss, *hand_off(call))
     return LayerCost(compute, *(array + np.zeros(len(cut)) for array in arrays))
@@ -145,7 +145,7 @@ def hand_off(call: Call) -> tuple[Floats, Floats]:
     return call.hidden_bytes / parts, np.where(parallel, 0.0, scattered * gathered)
 
 
-def tensor_s(call: Call, matmul_s: Number) -> Floats:
+def tensor_s(call: Call, matmul_s: Number, rank: Rank) -> Floats:
     """Exposed tensor parallel communication of a layer: forward, backward, recomputed. [s], (K,)
 
     Each row-cut matmul sums its output over the tp ranks: an all-reduce, or a reduce-scatter with an all-
@@ -160,7 +160,10 @@ def tensor_s(call: Call, matmul_s: Number) -> Floats:
     )
     group = com.span(call.cut.tp, np.ones(1, np.int64), call.network)
     once = sums / architecture.layers * com.all_reduce_s(call.hidden_bytes, group, call.network)
-    return com.exposed_s((2 + call.repeated) * once, matmul_s, call.setting.framework.tensor_overlap)
+    total, share = (2 + call.repeated) * once, call.setting.framework.tensor_overlap
+    pieces = sum(count * pieces_s(block, call.cut, rank) for block, count in architecture.blocks)
+    gained = np.minimum(share * total, matmul_s) - share * pieces / architecture.layers
+    return total - np.maximum(gained, 0.0)
 
 
 def context_s(call: Call, passes: Layer, width: float) -> Floats:

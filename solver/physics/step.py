@@ -126,7 +126,9 @@ class Step:
         if self.setting.local.workers == 1 and ((copies := ranks // shards) > 1).any():
             outer = com.span(copies, stride * shards, self.network)
             sharded = sharded + com.all_reduce_s(held * model.gradient / shards, outer, self.network)
-        return np.where(zero == 0, 2 * scatter, sharded)
+        if not (whole := zero == 0).any():
+            return sharded
+        return np.where(whole, com.all_reduce_s(held * model.gradient, inner, self.network), sharded)
 
     @cached_property
     def outer_s(self) -> Floats:
