@@ -127,15 +127,29 @@ def _fabric(run: Run, catalog: Catalog, machine: Machine | None, faults: list[Fa
 
 
 def _check(run: Run, catalog: Catalog, machine: Machine, faults: list[Fault]) -> None:
-    """What no layout can mend: the device must be known, and come in blocks."""
+    """What no layout can mend: the device must be known, come in blocks, and its machines be joined."""
     if machine.device not in catalog.devices:
         faults.append(Fault("hardware.machine.device", f'"{machine.device}" is no device of the catalog'))
+    _check_machines(run, machine, faults)
     devices, block = run.hardware.devices, machine.block
     if devices % block:
         whole = -(-devices // block) * block
         taken = f"the {block} devices that {machine.id} is taken in"
         sentence = f"{devices} is no multiple of {taken}; write e.g. {whole}"
         faults.append(Fault("hardware.devices", sentence))
+
+
+def _check_machines(run: Run, machine: Machine, faults: list[Fault]) -> None:
+    """As many machines as one job can join, and a network between them."""
+    machines = -(-run.hardware.devices // machine.devices)
+    taken = f"{run.hardware.devices:,} devices are {machines:,} of {machine.id}"
+    if machine.max_machines and machines > machine.max_machines:
+        most = machine.max_machines * machine.devices
+        sentence = f"{taken}, of which a job can join {machine.max_machines}; write at most {most:,}"
+        faults.append(Fault("hardware.devices", sentence))
+    elif machines > 1 and not (run.hardware.fabric or machine.default_fabric):
+        sentence = f"{taken}, and no network between them is known; state one, or at most {machine.devices:,}"
+        faults.append(Fault("hardware.fabric", sentence))
 
 
 def complete(run: Run, job: Job, pool: Pool, faults: list[Fault]) -> tuple[Layouts, list[str]]:

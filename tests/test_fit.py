@@ -33,6 +33,7 @@ def evaluated(model: str, option: FitOption) -> Any:
         "sequence_length": option.sequence_length,
         "global_batch": f"{batch} sequences",
         "precision": option.precision,
+        "optimizer": option.optimizer,
     }
     hardware = {"machine": option.machine, "devices": option.devices}
     run = {"model": model, "training": training, "hardware": hardware, "framework": option.framework}

@@ -44,6 +44,7 @@ CASES: dict[str, dict[str, tuple[Change, Change, Change]]] = {
         "sequence_parallel_splits_sequence": ({"sequence": 8190}, {"tp": 4}, {"tp": 2}),
         "cp_splits_sequence_in_pairs": ({"sequence": 8196}, {"cp": 4, "tp": 1}, {"cp": 2, "tp": 1}),
         "nearly_even_stages": ({}, {"pp": 9}, {"pp": 11}),  # 32 layers with embedding and loss: 33 on 11
+        "interleaving_needs_near_even_stages": ({"layers": 40}, {"pp": 16, "vpp": 2}, {"pp": 8, "vpp": 5}),
         "interleaving_in_rounds": (
             {"global_batch": 40},
             {"pp": 4, "vpp": 2, "dp": 4, "grad_accum": 10},

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from solver.catalog.records import Device
-from solver.fitting.fewest import COUNTS, SOUND, Bench, Found, Trial, fewest, quickest
+from solver.fitting.fewest import COUNTS, Bench, Found, Trial, fewest, quickest
 
 FASTER = 1.05  # a way that holds the model on as many devices is told from this ratio of speed on
 AT_EASE = 4  # times the fewest devices: up to there a layout without a change is sought that runs well
@@ -19,7 +19,7 @@ def choices(bench: Bench, device: Device, tried: Sequence[Trial]) -> list[Found]
     for trial in tried:
         found = [
             fewest(bench, trial, device, most[0] + (not trial.saving)),
-            fewest(bench, trial, device, most[1] + (not trial.saving), SOUND),
+            fewest(bench, trial, device, most[1] + (not trial.saving), trial.sound_share),
         ]
         if trial is tried[0] and found[0]:
             found.append(quickest(bench, trial, device, min(AT_EASE * found[0].devices, COUNTS[-1])))

@@ -1,6 +1,6 @@
 """The fewest devices that hold a job, over every machine, framework and layout; on them the fastest one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -11,13 +11,11 @@ from solver.catalog.records import Device, Framework, Machine
 from solver.estimate import Job, Pool, Space, case_of, rules_of, setting_of, supports
 from solver.layout import OFFLOAD, RECOMPUTE, Bools, Ints
 from solver.physics.hardware import Floats
-from solver.present import FRAGILE
 from solver.search.candidates import recomputable
 from solver.search.space import SMALL, Frame, layouts_of
 
 COUNTS = (8, 64, 512, 4096)  # devices: looked at in steps, up to the first that holds the job
 NEAR = 0.9  # of the best speed of a device: about as good
-SOUND = 1 - FRAGILE  # share of the memory that a layout may take which is not fragile
 
 
 class Trial(NamedTuple):
@@ -31,6 +29,11 @@ class Trial(NamedTuple):
     """What was changed in the job, in words."""
     saving: bool = False
     """Told only where it takes fewer devices than everything before it: it changes the training."""
+
+    @property
+    def sound_share(self) -> float:
+        """Of the memory, that a layout may take which fits whatever the estimate is off."""
+        return 1 / (1 + self.job.operations.memory_error)
 
 
 class Found(NamedTuple):
@@ -53,7 +56,7 @@ class Found(NamedTuple):
     @property
     def sound(self) -> bool:
         """Whether it leaves more of the memory than the estimate may be off."""
-        return bool(self.space.memory.peak[0] <= SOUND * self.pool.rank.usable_bytes)
+        return bool(self.space.sound(self.pool, np.zeros(1, np.int64))[0])
 
     @property
     def price(self) -> float:
@@ -77,14 +80,15 @@ class Bench:
     frameworks: tuple[Framework, ...]
     spaces: dict[tuple[object, ...], Space] = field(default_factory=dict)
 
-    def pools(self, device: Device, precisions: Sequence[str]) -> Iterator[Pool]:
-        """The ways to train on a device: its machines, each framework and precision that it supports."""
+    def pools(self, device: Device, trial: Trial) -> Iterator[Pool]:
+        """The ways to try it on a device: its machines, each framework and precision that it supports."""
+        able = [f for f in self.frameworks if trial.job.optimizer in f.optimizers]
         for machine in self.catalog.machines.values():
             if machine.device != device.id:
                 continue
             fabric = self.catalog.fabric(machine.default_fabric) if machine.default_fabric else None
-            for framework in self.frameworks:
-                for precision in precisions:
+            for framework in able:
+                for precision in trial.precisions:
                     if supports(framework, device, precision):
                         yield Pool.of(self.catalog, machine, fabric, (framework, precision))
 
@@ -92,7 +96,7 @@ class Bench:
         """Every legal layout of a trial on up to so many devices."""
         frame = frame_of(trial, pool, devices)
         job = trial.job
-        key = (job.sequence, pool.framework.id, pool.precision, frame)
+        key = (job.optimizer, job.sequence, pool.framework.id, pool.precision, frame)
         if key not in self.spaces:
             setting = setting_of(job, pool.framework, pool.precision)
             self.spaces[key] = Space.of(setting, layouts_of(frame))
@@ -124,7 +128,7 @@ def reach(catalog: Catalog, machine: Machine, most: int) -> int:
 
 def fewest(bench: Bench, trial: Trial, device: Device, below: int, room: float = 1.0) -> Found | None:
     """The fewest devices, less than `below`, that hold a trial in a share `room` of their memory."""
-    pools = list(bench.pools(device, trial.precisions))
+    pools = list(bench.pools(device, trial))
     for count in COUNTS:
         most = min(count, below - 1)
         tried = (_fewest(bench, trial, pool, (most, room)) for pool in pools)
@@ -138,7 +142,7 @@ def quickest(bench: Bench, trial: Trial, device: Device, most: int) -> Found | N
     """Of all that hold a trial with room to spare on up to `most` devices: where a device does most of its
     work; of those about as good the fewest devices.
     """
-    tried = (_quickest(bench, trial, pool, most) for pool in bench.pools(device, trial.precisions))
+    tried = (_quickest(bench, trial, pool, most) for pool in bench.pools(device, trial))
     found = [one for one in tried if one]
     best = max((one.tokens_per_s_per_device for one in found), default=0.0)
     near = [one for one in found if one.tokens_per_s_per_device >= NEAR * best]
@@ -164,7 +168,7 @@ def _quickest(bench: Bench, trial: Trial, pool: Pool, most: int) -> Found | None
     if devices < pool.machine.block:
         return None
     space = bench.space(trial, pool, devices)
-    rows = _holding(trial, pool, space, SOUND)
+    rows = _holding(trial, pool, space, trial.sound_share)
     if not len(rows):
         return None
     taken = space.take(rows)
@@ -192,7 +196,7 @@ def allowed(trial: Trial, space: Space) -> Bools:
 
 def _fastest(trial: Trial, pool: Pool, space: Space, rows: Ints) -> Found:
     """Of layouts on as many devices; those with room to spare go first."""
-    sound = rows[space.peak(rows) <= SOUND * pool.rank.usable_bytes]
+    sound = rows[space.sound(pool, rows)]
     rows = sound if len(sound) else rows
     taken = space.take(rows)
     times: Floats = taken.step(pool, space.layer_cost(pool)).step_s

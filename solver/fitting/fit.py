@@ -42,7 +42,7 @@ def device_fit(request: Request, device: Device) -> DeviceFit:
     """One device: why it is refused, or its options."""
     refused = None if precisions_of(request, device) else refusal(request, device)
     found, short = ([], None) if refused else _found(request, device)
-    options = _options(precisions_of(request, device), request.optimizer, found)
+    options = _options(precisions_of(request, device), found)
     as_is = min((o.devices for o in options if not o.changes), default=None)
     return DeviceFit(
         device=device.id,
@@ -84,19 +84,19 @@ def _precision(request: Request, device: Device) -> Iterator[str]:
         yield f"{device.id} has no {', '.join(request.precisions)}, so {taken[0]} is taken."
 
 
-def _options(precisions: Sequence[str], optimizer: str, found: list[Found]) -> list[FitOption]:
+def _options(precisions: Sequence[str], found: list[Found]) -> list[FitOption]:
     """The most devices first, of as many that with fewer changes."""
     made = {id(one): list(changes(precisions, one)) for one in found}
     plain = [one for one in found if not made[id(one)]] or found[:1]
     reference = max((one.tokens_per_s_per_device for one in plain), default=0.0)
     options: list[FitOption] = []
     for one in sorted(found, key=lambda one: (-one.devices, found.index(one))):
-        told = option(one, optimizer, reference, options[-1] if options else None)
+        told = option(one, reference, options[-1] if options else None)
         options.append(told.model_copy(update={"changes": made[id(one)]}))
     return options
 
 
-def option(found: Found, optimizer: str, reference: float, before: FitOption | None) -> FitOption:
+def option(found: Found, reference: float, before: FitOption | None) -> FitOption:
     """In words and numbers. reference: tokens a second of a device, which its speed is held against."""
     words = layout_words(found.space, found.pool, 0)
     memory = memory_use(found.space, found.pool, 0)
@@ -109,7 +109,7 @@ def option(found: Found, optimizer: str, reference: float, before: FitOption | N
         fabric=found.pool.fabric.id if found.pool.fabric and found.machines > 1 else None,
         framework=found.pool.framework.id,
         precision=found.pool.precision,
-        optimizer=optimizer,
+        optimizer=found.trial.job.optimizer,
         sequence_length=found.trial.job.sequence,
         layout=Layout(**words),
         memory=memory,

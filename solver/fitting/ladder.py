@@ -9,6 +9,7 @@ from solver.fitting.fewest import Trial
 from solver.fitting.request import Request
 from solver.layout import OFFLOAD, RECOMPUTE
 from solver.physics.hardware import NARROW
+from solver.physics.optimizers import OPTIMIZERS
 
 SHORTEST = 1024  # tokens: no shorter sequence is proposed
 HALVINGS = 3
@@ -33,6 +34,7 @@ def trials(request: Request, device: Device) -> Iterator[Trial]:
     job, precisions = request.job, precisions_of(request, device)
     yield Trial(job, precisions, NONE, NONE)
     yield Trial(job, precisions, RECOMPUTE, NONE)
+    yield from _lighter(job, precisions)
     yield Trial(job, precisions, RECOMPUTE, OFFLOAD[:2])
     yield Trial(job, precisions, RECOMPUTE, OFFLOAD)
     narrow = tuple(p for p in NARROW if p not in precisions and _runs(request, device, p))
@@ -41,6 +43,18 @@ def trials(request: Request, device: Device) -> Iterator[Trial]:
     for shorter in shorter_jobs(job):
         cut = (f"sequences of {shorter.sequence:,} tokens instead of {job.sequence:,}",)
         yield Trial(shorter, precisions, RECOMPUTE, OFFLOAD, cut, saving=True)
+
+
+def _lighter(job: Job, precisions: tuple[str, ...]) -> Iterator[Trial]:
+    """The same optimizer with its state in fewer bytes.
+
+    On the device alone: the optimizers that run on a host keep theirs in float32.
+    """
+    asked = OPTIMIZERS[job.optimizer]
+    for name, optimizer in OPTIMIZERS.items():
+        if name.startswith(f"{job.optimizer}-") and optimizer.matrices < asked.matrices:
+            change = f"{name} instead of {job.optimizer}"
+            yield Trial(replace(job, optimizer=name), precisions, RECOMPUTE, NONE, (change,), saving=True)
 
 
 def shorter_jobs(job: Job) -> Iterator[Job]:

@@ -28,7 +28,7 @@ def shortest(bench: Bench, trials: Sequence[Trial], device: Device, below: int |
     most = COUNTS[-1] if below is None else below - 1
     closest: list[Short] = []
     for trial in trials:
-        for pool in bench.pools(device, trial.precisions):
+        for pool in bench.pools(device, trial):
             devices = reach(bench.catalog, pool.machine, most)
             if devices >= pool.machine.block:
                 closest += _closest(trial, pool, bench.space(trial, pool, devices), largest=below is not None)

@@ -115,6 +115,12 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
     "interleaving_needs_stages": Rule(
         ("vpp", "pp"), lambda c, x: (x.vpp > 1) & (x.pp < 2), "vpp {vpp} needs pp of 2 or more"
     ),
+    "interleaving_needs_near_even_stages": Rule(
+        ("vpp", "pp"),
+        lambda c, x: (x.vpp > 1) & ((-c.layers) % (x.pp * x.vpp) > 3),
+        "vpp {vpp} x pp {pp} must divide the {layers} layers, plus up to 3 (embedding, loss, further heads): "
+        "stages of other sizes are not interleaved",
+    ),
     "interleaving_in_rounds": Rule(
         ("grad_accum", "pp", "vpp"),
         lambda c, x: (x.vpp > 1) & (x.grad_accum % x.pp != 0),

@@ -40,5 +40,6 @@ def configured(row: Row) -> None:
 
 def test_layers_and_micro_batches_are_judged_alike() -> None:
     """Its repeats of the pipeline are not those of virtual stages, which we do not grant it."""
-    found = differences(("even_pipelined_layers", "pipeline_in_rounds"), configured)
+    rules = ("even_pipelined_layers", "pipeline_in_rounds", "sequence_parallel_splits_sequence")
+    found = differences(rules, configured)
     assert [one for one in found if one[0]["vpp"] == 1] == []
