@@ -192,8 +192,13 @@ class Step:
 
     def parts(self) -> dict[str, Floats]:
         """Exposed seconds of a step by part, in the order of PARTS. Each (N,)"""
+        return dict(zip(PARTS, self._exposed, strict=True))
+
+    @cached_property
+    def _exposed(self) -> tuple[Floats, ...]:
+        """In the order of PARTS. [s], each (N,)"""
         passes = self.layouts.grad_accum * self.stages.most
-        values = (
+        return (
             *(passes * part for part in self.layer.compute),
             passes * self.layer.tensor,
             passes * self.layer.context,
@@ -207,9 +212,8 @@ class Step:
             self.offload_s,
             np.full(len(self.layouts), self.setting.framework.step_overhead),
         )
-        return dict(zip(PARTS, values, strict=True))
 
     @cached_property
     def step_s(self) -> Floats:
         """The whole step. [s], (N,)"""
-        return sum(self.parts().values(), np.zeros(len(self.layouts)))
+        return sum(self._exposed, np.zeros(len(self.layouts)))
