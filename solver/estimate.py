@@ -3,8 +3,7 @@
 The one place where a catalog record, a model and a layout meet: search, evaluate and validate all come here.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -12,21 +11,31 @@ import numpy as np
 
 from solver.architecture.blocks import Architecture
 from solver.architecture.flops import training_flops_per_image, training_flops_per_token
-from solver.catalog import Catalog
-from solver.catalog.accuracy import KINDS, Band, band_of
-from solver.catalog.records import Device, Framework, Link, Machine, Operations
+from solver.catalog.records import Device, Framework, Machine, Operations
 from solver.layout import OFFLOAD, Bools, Cuts, Ints, Layouts, Stages, even_stages
 from solver.physics import goodput, memory
 from solver.physics.compute import Workload
-from solver.physics.hardware import NARROW, Floats, Network, Rank, Software
+from solver.physics.hardware import NARROW, Floats
 from solver.physics.layer import LayerCost, layer_cost
 from solver.physics.memory import ByteModel, LayerMemory, Memory, Setting, layer_memory
 from solver.physics.optimizers import OPTIMIZERS
 from solver.physics.recompute import kinds_of
-from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, TOGETHER, HostRates, Images, Local, Schedule
+from solver.physics.setting import (
+    NO_IMAGES,
+    ONE_F_ONE_B,
+    TOGETHER,
+    HostRates,
+    Images,
+    Local,
+    Room,
+    Schedule,
+)
 from solver.physics.step import Step
+from solver.pool import Pool, supports
 from solver.problem import Bill
 from solver.rules import GENERAL, GRAIN, GRAINS, Case
+
+__all__ = ["Job", "Pool", "Run", "Space", "case_of", "rules_of", "run_of", "setting_of", "supports"]
 
 WIDE = ("fp32", "tf32")
 NOTHING_BESIDE = Bill()
@@ -52,6 +61,8 @@ class Job:
     images: Images = NO_IMAGES
     local: Local = TOGETHER
     optimizer: str = "adamw"
+    memory_margin: float = 0.0
+    """Share of the usable memory that must stay free."""
     bill: Bill = NOTHING_BESIDE
     """What the run pays beside its machines."""
 
@@ -69,65 +80,6 @@ class Job:
     @property
     def checkpoint_bytes(self) -> float:
         return self.operations.checkpoint_bytes * self.architecture.total_parameters
-
-
-def software_of(framework: Framework, device: Device) -> Software:
-    """The framework's constants that depend on the architecture of the device."""
-    kind = device.architecture
-    return Software(
-        framework.attention.get(kind, 1.0),
-        framework.matmul.get(kind, 1.0),
-        framework.gradient_overlaps.get(kind, framework.gradient_overlap),
-    )
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Machines of one kind, joined by one fabric, with one framework in one precision."""
-
-    device: Device
-    machine: Machine
-    link: Link
-    fabric: Link | None
-    framework: Framework
-    precision: str
-    bands: Mapping[str, Band] = field(default_factory=dict)
-    """Of the catalog: how sure predicted times are."""
-
-    @classmethod
-    def of(
-        cls, catalog: Catalog, machine: Machine, fabric: Link | None, how: tuple[Framework, str]
-    ) -> "Pool":
-        device = catalog.devices[machine.device]
-        return cls(device, machine, catalog.fabrics[machine.scale_up], fabric, *how, catalog.accuracy)
-
-    def band(self, architecture: Architecture) -> Band:
-        """How sure the times of a model are here."""
-        kind = KINDS[architecture.experts > 1]
-        return band_of(self.bands, self.device, self.framework.id, kind)
-
-    @property
-    def domain_ranks(self) -> int:
-        return self.machine.domain * self.device.ranks
-
-    @property
-    def block_ranks(self) -> int:
-        return self.machine.block * self.device.ranks
-
-    @cached_property
-    def rank(self) -> Rank:
-        return Rank.of(self.device, self.precision, software_of(self.framework, self.device))
-
-    @property
-    def network(self) -> Network:
-        return Network.of(self.machine, self.device.ranks, self.link, self.fabric)
-
-
-def supports(framework: Framework, device: Device, precision: str) -> bool:
-    """Whether the framework runs on the device in the precision."""
-    return precision in device.peak and any(
-        device.family in s.families and precision in s.precisions for s in framework.supports
-    )
 
 
 def rules_of(framework: Framework) -> tuple[str, ...]:
@@ -178,6 +130,7 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
             framework.cast_bytes,
             framework.grouped,
             job.document or job.sequence,
+            framework.joined,
         ),
         framework,
         precision in NARROW,
@@ -188,6 +141,7 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
         images=job.images,
         local=job.local,
         optimizer=OPTIMIZERS[job.optimizer],
+        room=Room(job.memory_margin, job.operations.memory_error),
         host=HostRates(job.operations.host_updates, job.operations.host_link_share),
     )
 
@@ -249,11 +203,15 @@ class Space:
 
     def fits(self, pool: Pool, rows: Ints) -> Bools:
         """Whether layouts fit into the devices of a pool, and what they offload into its hosts. (rows,)"""
-        fits = self.peak(rows) <= pool.rank.usable_bytes
+        fits = self.peak(rows) <= (1 - self.setting.room.free) * pool.rank.usable_bytes
         if pool.machine.host_memory and (away := self.layouts.offload[rows] > 0).any():
             on_host = self.take(rows).host_bytes(pool)
             fits &= ~away | (on_host <= pool.machine.host_memory / pool.machine.hosts)
         return fits
+
+    def sound(self, pool: Pool, rows: Ints) -> Bools:
+        """Whether layouts would fit with a peak that is above the estimate by its error. (rows,)"""
+        return (1 + self.setting.room.error) * self.peak(rows) <= pool.rank.usable_bytes
 
     def layer_cost(self, pool: Pool) -> LayerCost:
         """Of each way to cut a layer, on a pool. (K,)"""

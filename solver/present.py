@@ -13,7 +13,6 @@ from solver.pricing import DAY_S
 
 GIB = 2.0**30
 STAGE: tuple[Literal["first", "second", "last"], ...] = ("first", "second", "last")
-FRAGILE = 0.05  # a plan that leaves less of the usable memory than this may not start
 
 
 def time_of(job: Job, pool: Pool, step: Step, at: tuple[int, int, bool]) -> Time:
@@ -54,7 +53,7 @@ def memory_use(space: Space, pool: Pool, index: int) -> MemoryUse:
         parts={name: float(values[index]) / GIB for name, values in memory.parts.items()},
         host_gib=float(space.host_bytes(pool)[index]) / GIB,
         host_usable_gib=pool.machine.host_memory / pool.machine.hosts / GIB or None,
-        fragile=peak > (1 - FRAGILE) * usable,
+        fragile=not space.sound(pool, np.array([index]))[0],
         stage=STAGE[int(memory.stage[index])],
         byte_model=byte_model(space.setting),
     )

@@ -15,6 +15,7 @@ LEVELS = (
     ("catalog", "architecture", "problem"),
     ("layout", "rules", "models", "globs"),
     ("physics",),
+    ("pool",),
     ("estimate", "pricing"),
     ("question", "present"),
     ("stated", "sizing"),

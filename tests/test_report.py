@@ -151,7 +151,7 @@ def test_a_run_that_does_not_fit_has_whole_bars(page: Any) -> None:
             "parts": {"matmul": 2.0},
         },
         "memory": {
-            "peak_gib": 389.0, "usable_gib": 79.1, "parts": {"weights": 389.0}, "byte_model": "18 B a parameter",
+            "peak_gib": 389.0, "usable_gib": 79.1, "parts": {"weights": 389.0}, "byte_model": "18 B",
         },
     }  # fmt: skip
     lines = page(evaluation_report(evaluation)).splitlines()

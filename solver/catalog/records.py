@@ -238,8 +238,6 @@ class Offering(Record):
     """What an hour of it is made of where it is bought or stands there; usd_per_hour is then their sum for a
     machine alone, power included.
     """
-    vcpu: float | None = None
-    """Of one machine, as the provider counts them."""
     source: list[str]
     date: str
     price_basis: str = "read"
@@ -283,6 +281,8 @@ class Operations(Fact):
     """Text that a host's processors turn into tokens."""
     storage_read: BytesPerS
     """At which a host reads data from storage."""
+    memory_error: Share
+    """By which a run's peak may be above the predicted one."""
     host_updates: float = Field(gt=0)
     """Parameters that the optimizer of a host updates a second, where its state is kept there."""
     host_link_share: Share

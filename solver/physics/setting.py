@@ -81,6 +81,13 @@ class Images(NamedTuple):
     patches: int = 0
 
 
+class Room(NamedTuple):
+    """Shares: of the usable memory, that must stay free; of a peak, by which it may be above the estimate."""
+
+    free: float = 0.0
+    error: float = 0.0
+
+
 NO_IMAGES = Images()
 TOGETHER = Local()
 ONE_F_ONE_B = Schedule()
@@ -105,6 +112,7 @@ class Setting(NamedTuple):
     images: Images = NO_IMAGES
     local: Local = TOGETHER
     optimizer: Optimizer = OPTIMIZERS["adamw"]
+    room: Room = Room()
 
     @property
     def element(self) -> float:

@@ -17,6 +17,7 @@ from solver.problem.market import (
     Quotas,
     Reservations,
 )
+from solver.problem.money import Share
 from solver.problem.paths import Folder
 from solver.problem.quantities import (
     Degrees,
@@ -121,6 +122,8 @@ class Limits(Model):
     """Of the whole run, at the meter."""
     max_carbon: Kilograms | None = None
     """Carbon dioxide of that energy, by the grid of the region."""
+    memory_margin: Share = 0.0
+    """Of the usable memory of a device, that a plan must leave free."""
     quotas: Quotas = ()
     """The most that a provider, region, accelerator or kind of price gives."""
     layout: LayoutLimits = LayoutLimits()

@@ -33,8 +33,8 @@ SLACK = 1.25  # rows beyond a limit by up to this are kept: near misses, so that
 
 @dataclass(frozen=True)
 class Candidates:
-    """R rows. offering: index into the explorer's offerings; pool, layout: which layout of which pool. Each
-    (R,)
+    """R rows, each (R,). offering: index into the explorer's offerings; pool, layout: which layout of which
+    pool; fragile: 1 where it fits by less than its memory may be off.
     """
 
     offering: Ints
@@ -50,6 +50,7 @@ class Candidates:
     power_w: Floats
     quota_use: Floats
     """Machines over the most that quotas allow: above 1 they are exceeded."""
+    fragile: Ints
 
     def __len__(self) -> int:
         return len(self.offering)
@@ -59,8 +60,7 @@ class Candidates:
 
     @classmethod
     def none(cls) -> Self:
-        whole, real = np.zeros(0, np.int64), np.zeros(0)
-        return cls(whole, whole, whole, whole, whole, real, real, real, real, real, real, real)
+        return cls(**{f.name: np.zeros(0, np.int64) for f in fields(cls)})
 
     @classmethod
     def joined(cls, tables: list[Self]) -> Self:
@@ -229,6 +229,7 @@ class Explorer:
         left = np.flatnonzero(rough[fits] <= ceiling[place])
         floor = space.take(fits[left]).step(pool, cost).floor_s * (1 - ROUNDING)
         left = left[(floor <= ceiling[place[left]]) & worth.able(floor, devices[fits[left]])]
+        left = left[np.argsort(~space.sound(pool, fits[left]), kind="stable")]  # of equals the sound ones
         times = exact(left)
         self.counters.add(len(devices), len(devices) - len(able) + len(fits) - len(left))
         best = leaders(place[left], times, self.kept)
@@ -263,6 +264,7 @@ class Explorer:
             carbon_kg=carbon_kg(deal, energy),
             power_w=machine.power * machines.astype(np.float64),
             quota_use=machines / max(allowed_machines, NEVER),
+            fragile=1 - self.known(number).sound(pool, timed.layout[keep]),
         )
         allowed = wall <= (offering.max_days or np.inf) * 24 * HOUR_S
         return table.take(np.flatnonzero(allowed))

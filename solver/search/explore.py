@@ -72,7 +72,7 @@ def _regional(question: Question, offering: Offering) -> tuple[object, ...]:
 
 
 def ranked(table: Candidates, offerings: tuple[Offering, ...], quantity: str) -> Candidates:
-    """Rows in the order of preference: objective, then cost, time, energy, devices, ids."""
+    """Rows in the order of preference: objective, sound before fragile, cost, time, energy, devices, ids."""
     names = np.array([o.id for o in offerings], dtype=np.str_)
     place = np.argsort(np.argsort(names, kind="stable"), kind="stable")
     keys = (
@@ -83,6 +83,7 @@ def ranked(table: Candidates, offerings: tuple[Offering, ...], quantity: str) ->
         table.energy_wh,
         table.wall_clock_s,
         table.cost_usd,
+        table.fragile,
         getattr(table, quantity),
     )
     return table.take(np.lexsort(keys))

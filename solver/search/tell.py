@@ -98,7 +98,8 @@ def _of_plans(question: Question, plans: list[Plan]) -> dict[str, list[int]]:
         if age_days(plan.price_date, question.catalog.date) > STALE_DAYS:
             told.setdefault(f"the price is more than {STALE_DAYS} days old", []).append(plan.rank)
         if plan.memory.fragile:
-            sentence = "less than 5 % of the memory is left free, and it may not start"
+            error = question.job.operations.memory_error
+            sentence = f"it fits by less than the memory may be off ({error:.0%}), and may not start"
             told.setdefault(sentence, []).append(plan.rank)
     for rank, sentence in cautions(question, plans):
         told.setdefault(sentence, []).append(rank)

@@ -1,6 +1,6 @@
 """The CP-SAT model alone, on small tables of integers, against a plain scan."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import NamedTuple
 
 import hypothesis.strategies as st
@@ -129,8 +129,7 @@ def test_rounding_never_admits_a_row_beyond_a_limit(limit: Limit, value: float, 
 
 def one_row(quantity: str, value: float) -> Candidates:
     """A candidate of ones but for one quantity."""
-    one, real = np.ones(1, np.int64), np.ones(1)
-    row = Candidates(one, one, one, one, one, real, real, real, real, real)
+    row = Candidates(**{field.name: np.ones(1, np.int64) for field in fields(Candidates)})
     return replace(row, **{quantity: np.array([value])})
 
 

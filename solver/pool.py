@@ -1,0 +1,70 @@
+"""Machines that train together: one kind, one fabric, one framework in one precision."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from solver.architecture.blocks import Architecture
+from solver.catalog import Catalog
+from solver.catalog.accuracy import KINDS, Band, band_of
+from solver.catalog.records import Device, Framework, Link, Machine
+from solver.physics.hardware import Network, Rank, Software
+
+
+def software_of(framework: Framework, device: Device) -> Software:
+    """The framework's constants that depend on the architecture of the device."""
+    kind = device.architecture
+    return Software(
+        framework.attention.get(kind, 1.0),
+        framework.matmul.get(kind, 1.0),
+        framework.gradient_overlaps.get(kind, framework.gradient_overlap),
+    )
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Machines of one kind, joined by one fabric, with one framework in one precision."""
+
+    device: Device
+    machine: Machine
+    link: Link
+    fabric: Link | None
+    framework: Framework
+    precision: str
+    bands: Mapping[str, Band] = field(default_factory=dict)
+    """Of the catalog: how sure predicted times are."""
+
+    @classmethod
+    def of(
+        cls, catalog: Catalog, machine: Machine, fabric: Link | None, how: tuple[Framework, str]
+    ) -> "Pool":
+        device = catalog.devices[machine.device]
+        return cls(device, machine, catalog.fabrics[machine.scale_up], fabric, *how, catalog.accuracy)
+
+    def band(self, architecture: Architecture) -> Band:
+        """How sure the times of a model are here."""
+        kind = KINDS[architecture.experts > 1]
+        return band_of(self.bands, self.device, self.framework.id, kind)
+
+    @property
+    def domain_ranks(self) -> int:
+        return self.machine.domain * self.device.ranks
+
+    @property
+    def block_ranks(self) -> int:
+        return self.machine.block * self.device.ranks
+
+    @cached_property
+    def rank(self) -> Rank:
+        return Rank.of(self.device, self.precision, software_of(self.framework, self.device))
+
+    @property
+    def network(self) -> Network:
+        return Network.of(self.machine, self.device.ranks, self.link, self.fabric)
+
+
+def supports(framework: Framework, device: Device, precision: str) -> bool:
+    """Whether the framework runs on the device in the precision."""
+    return precision in device.peak and any(
+        device.family in s.families and precision in s.precisions for s in framework.supports
+    )
