@@ -160,7 +160,7 @@ def levels_table(report: Report) -> str:
         for kind in ("dense", "moe"):
             own = [u for u in runs if (u.level, u.run.kind) == (level, kind)]
             if own:
-                low, high = limits_of(own)[2:]
+                low, high = limits_of(own)[3:]
                 band = f"{100 * (low - 1):+.0f} to {100 * (high - 1):+.0f} %"
                 wrong = figures(100 * abs(1 / u.ratio - 1) for u in own)
                 rows.append((words[level], kind, len(own), len({u.run.source for u in own}), *wrong, band))

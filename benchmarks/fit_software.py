@@ -9,11 +9,11 @@ Constants start at software.RANGES and are held there weakly (a factor e counts 
 so that those of which no run speaks stay there.
 
 The fit is kept in benchmarks/fitted.csv. Leaving out starts from it: the constants of which a source
-speaks start again from neutral and are refitted on all runs of other sources that speak of them; the others
-keep their fitted values, in which what is left of the source is of second order. Results are kept in
-catalogs/runs/left_out.csv as they come, one row a run, with the fit that they started from; sources that
-stand there under the kept fit are not fitted again unless they are named. All take some 20 minutes of a core.
-benchmarks/accuracy.py makes the table of docs/accuracy.md and the bands of plans of them.
+speaks start again from neutral and are refitted on runs of other sources that speak of them (at most 48 of a
+source); the others keep their fitted values, in which what is left of the source is of second order. Results
+are kept in catalogs/runs/left_out.csv as they come, one row a run, with the fit that they started from;
+sources that stand there under the kept fit are not fitted again unless they are named. All take some ten
+minutes. benchmarks/accuracy.py makes the table of docs/accuracy.md and the bands of plans of them.
 """
 
 import argparse
@@ -46,6 +46,7 @@ PAGE = ROOT / "docs" / "accuracy.md"
 SOFT = 0.05  # relative error beyond which a run pulls less
 DELTA = 0.02  # of a logarithm, for slopes
 STEPS = 6  # of Gauss-Newton
+MOST = 48  # runs of a source that speak when another is left out, evenly taken
 
 
 class Run(NamedTuple):
@@ -149,8 +150,16 @@ class Fit:
         x[free] = self.start[free]
         heard = [c for c in free if c not in silent]
         if heard:
-            x = self.fitted(x, heard, others)
+            x = self.fitted(x, heard, thinned(others))
         return self.predicted_s(x, own), len(silent)
+
+
+def thinned(runs: list[Run]) -> list[Run]:
+    """At most MOST of each source, in their order."""
+    by_source: dict[str, list[Run]] = {}
+    for run in runs:
+        by_source.setdefault(run.source, []).append(run)
+    return [run for own in by_source.values() for run in own[:: -(-len(own) // MOST)]]
 
 
 def write_fit(fit: Fit, x: Floats) -> None:

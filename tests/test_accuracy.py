@@ -53,9 +53,9 @@ def test_four_of_five_values_lie_between_the_quantiles() -> None:
 def test_no_band_is_narrower_than_the_noise_and_less_evidence_never_narrows_it() -> None:
     exact = [result(f"{source}-{n}") for source in "xy" for n in range(9)]
     runs = unseen(exact, CATALOG, {})
-    assert limits_of(runs)[2:] == (1 - NOISE, 1 + NOISE)
+    assert limits_of(runs)[3:] == (1 - NOISE, 1 + NOISE)
     pooled = pooled_by_level(runs, "dense")
-    assert pooled["none"][2:] == (0.75, 1.25)
+    assert pooled["none"][3:] == (0.75, 1.25)
     for more, less in pairwise(LEVELS):
         assert pooled[less].low <= pooled[more].low <= pooled[more].high <= pooled[less].high
 
@@ -85,4 +85,4 @@ def test_a_plan_tells_its_band_and_what_it_rests_on() -> None:
     assert found.time.low_days == pytest.approx(found.time.days * band.low)
     assert found.time.high_days == pytest.approx(found.time.days * band.high)
     assert found.time.band in found.assumptions
-    assert f"80 % of {band.runs} published runs of {band.sources} sources" in found.time.band
+    assert f"80 % of {band.runs} published runs ({band.sources} sources)" in found.time.band

@@ -34,8 +34,8 @@ class Band(Fact):
     def words(self) -> str:
         """The band and what it rests on, as a sentence."""
         ends = f"{100 * (self.low - 1):+.0f} % to {100 * (self.high - 1):+.0f} %"
-        runs = f"80 % of {self.runs} published runs of {self.sources} sources {self.scope}"
-        return f"the time may be off by {ends}: {runs}, each predicted without its own source"
+        runs = f"80 % of {self.runs} published runs ({self.sources} sources), each predicted without its own"
+        return f"the time may be off by {ends}: so were at least {runs} source, {self.scope}"
 
 
 def band_of(bands: Mapping[str, Band], device: Device, framework: str, kind: str) -> Band:

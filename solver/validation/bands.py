@@ -21,15 +21,16 @@ from solver.record_files import shipped_folder
 from solver.validation.generations import CURRENT
 from solver.validation.report import Report, Result
 
-LEAST = 12  # runs, of two sources or more, that make a band of their own
+LEAST, SOURCES = 12, 5  # runs, and sources of them, that make a band of their own
 INSIDE = (0.1, 0.9)  # four of five runs lie between these quantiles
 UNKNOWN = 0.25  # to either side at least, where no run is of a device's family
 ORIGIN = "published-runs"
+MODELS: Mapping[tuple[str, ...], str] = {("dense",): "dense", ("moe",): "MoE"}
 SCOPES = {
-    "generation": "on devices with software that others had run there",
-    "device": "on devices that others had run, with software that they had not",
-    "family": "on devices that nobody else had run, but others of their family",
-    "none": "on devices of whose family nobody else had run any",
+    "generation": "where others had run this software on the device",
+    "device": "where others had run the device, but not this software on it",
+    "family": "where others had run devices of its family alone",
+    "none": "where nobody else had run a device of its family",
 }
 
 
@@ -47,6 +48,7 @@ class Limits(NamedTuple):
 
     runs: int
     sources: int
+    models: str
     low: float
     high: float
 
@@ -110,12 +112,13 @@ def bands_of(report: Report, catalog: Catalog) -> list[Band]:
     found = []
     for kind in KINDS:
         pooled = pooled_by_level(runs, kind)
-        for level, names in whose.items():
-            for name in sorted(names):
-                own = _own(runs, name, kind) if level == "generation" else []
-                scope = f"of {kind} models with {name}" if own else f"of {kind} models {SCOPES[level]}"
-                limits = limits_of(own) if own else pooled[level]
-                found.append(Band(f"{name}/{kind}", level, scope, *limits, ORIGIN, catalog.date))
+        for level, name in ((level, name) for level, names in whose.items() for name in sorted(names)):
+            own = _own(runs, name, kind) if level == LEVELS[0] else []
+            limits = limits_of(own) if own else pooled[level]
+            where = f"on {name.replace('/', ' with ')}" if own else SCOPES[level]
+            scope = f"of {limits.models} models {where}"
+            figures = (limits.runs, limits.sources, limits.low, limits.high)
+            found.append(Band(f"{name}/{kind}", level, scope, *figures, ORIGIN, catalog.date))
     return found
 
 
@@ -127,7 +130,7 @@ def _own(runs: Iterable[Unseen], pair: str, kind: str) -> list[Unseen]:
 
 def enough(runs: list[Unseen]) -> list[Unseen]:
     """The runs, if they make a band; else none."""
-    return runs if len(runs) >= LEAST and len({u.run.source for u in runs}) > 1 else []
+    return runs if len(runs) >= LEAST and len({u.run.source for u in runs}) >= SOURCES else []
 
 
 def pooled_by_level(runs: list[Unseen], kind: str) -> dict[str, Limits]:
@@ -137,7 +140,7 @@ def pooled_by_level(runs: list[Unseen], kind: str) -> dict[str, Limits]:
     for level in LEVELS:
         both = [u for u in runs if u.level == level]
         own = enough([u for u in both if u.run.kind == kind]) or both
-        limits = limits_of(own) if own else Limits(0, 0, low, high)
+        limits = limits_of(own) if own else Limits(0, 0, "all", low, high)
         spare = UNKNOWN if level == LEVELS[-1] else 0.0
         low, high = min(low, limits.low, 1 - spare), max(high, limits.high, 1 + spare)
         found[level] = limits._replace(low=low, high=high)
@@ -149,7 +152,8 @@ def limits_of(runs: list[Unseen]) -> Limits:
     sources = [u.run.source for u in runs]
     weights = np.array([sources.count(source) ** -0.5 for source in sources])
     low, high = quantiles(np.array([u.ratio for u in runs]), weights)
-    return Limits(len(runs), len(set(sources)), min(low, 1 - NOISE), max(high, 1 + NOISE))
+    models = MODELS.get(tuple({u.run.kind for u in runs}), "all")
+    return Limits(len(runs), len(set(sources)), models, min(low, 1 - NOISE), max(high, 1 + NOISE))
 
 
 def quantiles(values: Floats, weights: Floats) -> tuple[float, float]:
