@@ -12,7 +12,7 @@ from solver.catalog.records import Machine
 from solver.layout import Ints
 from solver.physics.hardware import Floats
 from solver.pricing.deal import HOUR_S, MONTH_S, YEAR_S, Deal
-from solver.pricing.power import cards, links, ports, shared
+from solver.pricing.power import wiring
 
 YEAR_HOURS = YEAR_S / HOUR_S
 MONTH_HOURS = MONTH_S / HOUR_S
@@ -94,11 +94,7 @@ def parts(deal: Deal, machines: Ints, wall_clock_s: Floats, energy_wh: Floats) -
     rates = deal.offering.owned
     assert rates is not None
     hours = machines * wall_clock_s / HOUR_S
-    each = cards(deal.pool.machine, deal.pool.fabric)
-    switch, wire = (
-        each * count(machines, deal.job.operations.switch_ports, shared(deal.pool.fabric))
-        for count in (ports, links)
-    )
+    switch, wire = wiring(deal, machines)
     kept = rates.operation + switch * rates.port_operation + wire * rates.link_operation
     return {
         "accelerators": hours * rates.server,
@@ -114,12 +110,9 @@ def capex_usd(deal: Deal, machines: int) -> float:
     rates = deal.offering.owned
     if rates is None:
         return 0.0
-    at = np.array([machines])
-    each = cards(deal.pool.machine, deal.pool.fabric)
     port, link = rates.network_capex
-    joined = ports(at, deal.job.operations.switch_ports, shared(deal.pool.fabric)) * port
-    wired = links(at, deal.job.operations.switch_ports, shared(deal.pool.fabric)) * link
-    return machines * (rates.capex + each * float((joined + wired)[0]))
+    switch, wire = wiring(deal, np.array([machines]))
+    return machines * (rates.capex + float(switch[0]) * port + float(wire[0]) * link)
 
 
 def terms_of(catalog: Ownership, own: dict[str, float | None]) -> Terms:

@@ -217,7 +217,8 @@ def priced(job: Job, what: tuple[Offering, Pool], step_s: float, devices: int) -
     beside_usd = stored_gb * site.storage * months + out_gb * site.egress + site.head_node * wall_s / 3600
     beside_usd *= offering.pricing != "owned"
     cards = pool.fabric.nics * machine.hosts if pool.fabric else 0
-    ports = 0 if machines == 1 else 1 if machines <= 64 else 3 if machines <= 2048 else 5
+    hosts = machines * machine.hosts
+    ports = 0 if machines == 1 else 1 if hosts <= 64 else 3 if hosts <= 2048 else 5
     mean_w = operations.load[device.kind] * machine.power + cards * ports * operations.port_power
     energy_wh = machines * mean_w * wall_s / 3600 * site.pue
     return Row(
