@@ -1,16 +1,21 @@
 """What `validate` writes beside its report: a plot, and tables for documents."""
 
+import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from solver.catalog import load
+from solver.cli import main
 from solver.errors import InputError
 from solver.report.accuracy import accuracy_page
 from solver.report.scatter import write_scatter
 
+RUNS = Path(__file__).parents[1] / "catalogs" / "runs"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -87,3 +92,25 @@ def test_the_document_holds_the_sums_and_the_largest_error_first() -> None:
     assert "| runs.csv | 2 | 30.0 | 30.0 | 20.0 | 50.0 |" in text
     assert text.index("| x-2 |") < text.index("| x-1 |")
     assert "Skipped" not in text
+
+
+def test_the_command_writes_what_is_asked_for_and_prints_its_document(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = tmp_path / "runs.csv"
+    lines = (RUNS / "published.csv").read_text("utf-8").splitlines()
+    runs.write_text("\n".join((lines[0], *lines[-40:])) + "\n", "utf-8")
+    files = [str(tmp_path / name) for name in ("plot.svg", "tables.md", "own/accuracy.csv")]
+    (tmp_path / "own").mkdir()
+    options = [word for pair in zip(("--plot", "--markdown", "--bands"), files, strict=True) for word in pair]
+    monkeypatch.setattr(sys, "argv", ["trainplan", "validate", str(runs), "--json", *options])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["evaluated"] == found["rows"] == 40
+    assert {"by_device", "by_framework", "by_family", "by_precision", "by_source", "order"} <= found.keys()
+    assert (tmp_path / "plot.svg").read_text("utf-8").startswith("<svg ")
+    assert "## By device" in (tmp_path / "tables.md").read_text("utf-8")
+    bands = load(tmp_path / "own").accuracy  # few runs: some levels of evidence have none, and are assumed
+    assert any(not band.runs and (band.low, band.high) == (0.75, 1.25) for band in bands.values())

@@ -34,6 +34,8 @@ class Band(Fact):
     def words(self) -> str:
         """The band and what it rests on, as a sentence."""
         ends = f"{100 * (self.low - 1):+.0f} % to {100 * (self.high - 1):+.0f} %"
+        if not self.runs:
+            return f"the time may be off by {ends}, as is assumed: no published run speaks of it"
         runs = f"80 % of {self.runs} published runs ({self.sources} sources), each predicted without its own"
         return f"the time may be off by {ends}: so were at least {runs} source, {self.scope}"
 

@@ -23,7 +23,7 @@ from solver.validation.report import Report, Result
 
 LEAST, SOURCES = 12, 5  # runs, and sources of them, that make a band of their own
 INSIDE = (0.1, 0.9)  # four of five runs lie between these quantiles
-UNKNOWN = 0.25  # to either side at least, where no run is of a device's family
+UNKNOWN = 0.25  # to either side at least, where no run is of a device's family, or of a level
 ORIGIN = "published-runs"
 MODELS: Mapping[tuple[str, ...], str] = {("dense",): "dense", ("moe",): "MoE"}
 SCOPES = {
@@ -141,7 +141,7 @@ def pooled_by_level(runs: list[Unseen], kind: str) -> dict[str, Limits]:
         both = [u for u in runs if u.level == level]
         own = enough([u for u in both if u.run.kind == kind]) or both
         limits = limits_of(own) if own else Limits(0, 0, "all", low, high)
-        spare = UNKNOWN if level == LEVELS[-1] else 0.0
+        spare = UNKNOWN if level == LEVELS[-1] or not own else 0.0
         low, high = min(low, limits.low, 1 - spare), max(high, limits.high, 1 + spare)
         found[level] = limits._replace(low=low, high=high)
     return found
