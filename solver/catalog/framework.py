@@ -44,9 +44,11 @@ class Era(Record):
     expert_overlap: float | None = None
     step_overhead: Seconds | None = None
     interleaved: bool | None = None
+    weighed: bool | None = None
     folded: bool | None = None
     weight_bytes: float | None = None
     loss_bytes: float | None = None
+    cut_loss_bytes: float | None = None
     copy_bytes: float | None = None
     step_bytes: float | None = None
     weight_gradient_bytes: float | None = None
@@ -131,8 +133,12 @@ class Framework(Fact):
     """Of published runs: experts have a tensor degree of their own (1); else that of the dense layers."""
     interleaved: bool = False
     """Of published runs that state no virtual stages: as deep as the layers divide."""
+    weighed: bool = False
+    """Of published runs: layers are dealt to stages by the weight of their products, the head's among them."""
     loss_bytes: float
     """Bytes per logit element alive at the loss (bf16 logits, float32 copy, gradient)."""
+    cut_loss_bytes: float = 0.0
+    """The same where tp cuts the vocabulary, if that takes more."""
     copy_bytes: float = 0.0
     """Of a parameter in copies beside its gradient, whole on every rank (16-bit gradients beside float32)."""
     step_bytes: float = 0.0

@@ -106,7 +106,10 @@ def loss_bytes(setting: Setting, cut: Layouts) -> Floats:
     architecture = setting.architecture
     if architecture.head is None:
         return np.zeros(1)
-    logits = setting.framework.loss_bytes * architecture.head.outer * architecture.head_passes / cut.tp
+    framework = setting.framework
+    most = max(framework.cut_loss_bytes, framework.loss_bytes)
+    each = np.where(cut.tp > 1, most, framework.loss_bytes)
+    logits = each * architecture.head.outer * architecture.head_passes / cut.tp
     normed = 2 * setting.element * architecture.hidden / along(cut)
     gathered = 2 * setting.element * architecture.hidden * (along(cut) > 1)
     return tokens(cut, setting.work.sequence) * (logits + normed + gathered)
