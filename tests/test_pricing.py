@@ -82,14 +82,19 @@ def test_a_bill_holds_storage_egress_and_head_nodes_beside_the_machines() -> Non
     assert bill["accelerators"] == pytest.approx(2 * 20 * hours)
     assert bill["storage"] == pytest.approx(3000 * 0.02)
     assert bill["egress"] == pytest.approx(500 * 0.1)
-    assert bill["head_nodes"] == pytest.approx(2 * 0.5 * hours)
+    assert bill["hosts"] == pytest.approx(2 * 0.5 * hours)
     assert sum(bill.values()) == pytest.approx(40 * hours + 60 + 50 + hours)
 
 
 def test_without_a_word_one_head_node_watches_and_the_weights_are_taken_out() -> None:
     bill = parts(deal(), 1, DAY_S)
-    assert bill["head_nodes"] == pytest.approx(0.5 * 24)
+    assert bill["hosts"] == pytest.approx(0.5 * 24)
     assert bill["egress"] == pytest.approx(2 * ASKED.job.architecture.total_parameters / 1e9 * 0.1)  # bf16
+
+
+def test_processors_that_are_billed_apart_are_paid_for_each_card() -> None:
+    bill = parts(deal(site=SITE | {"head_node": 0.0, "host": 0.25}), 3, DAY_S)
+    assert bill["hosts"] == pytest.approx(3 * 8 * 0.25 * 24)
 
 
 def test_evaluation_takes_its_share_of_the_machine_hours() -> None:

@@ -70,6 +70,8 @@ class Site(Record):
     """Of a GB. [USD]"""
     head_node: float = 0.0
     """Of a CPU node, an hour; 0 where it is not billed. [USD]"""
+    host: float = 0.0
+    """Of the processors and memory of one device, an hour; 0 where they are in its price. [USD]"""
 
 
 class Owned(Record):

@@ -34,6 +34,8 @@ class Provider(Fact):
     """Of a GB to the internet, beyond what is free; 0 where none is known to be billed."""
     head_node: Usd = 0.0
     """Of a CPU node of 4 processors that schedules a run, an hour; 0 where none is known to be billed."""
+    host_price: Usd = 0.0
+    """Of the processors and memory that go with one device, an hour, where they are billed apart."""
 
 
 class OfferingRow(Fact):
@@ -104,6 +106,7 @@ def site_of(
         storage=operations.storage_price if storage is None else storage,
         egress=provider.egress_price if provider else 0.0,
         head_node=provider.head_node if provider else 0.0,
+        host=provider.host_price if provider else 0.0,
     )
 
 

@@ -20,7 +20,7 @@ PARTS = (
     "network",
     "storage",
     "egress",
-    "head_nodes",
+    "hosts",
     "power",
     "facility",
     "operation",
@@ -62,11 +62,12 @@ def rented(deal: Deal, machines: Ints, wall_clock_s: Floats) -> dict[str, Floats
     if offering.pricing == "owned":
         return parts
     nodes = 1 if job.bill.head_nodes is None else job.bill.head_nodes
+    hosts = machines * deal.pool.machine.devices * offering.site.host
     once = np.ones(len(wall_clock_s))
     return parts | {
         "storage": stored_bytes(job) / 1e9 * offering.site.storage * wall_clock_s / MONTH_S,
         "egress": taken_out_bytes(job) / 1e9 * offering.site.egress * once,
-        "head_nodes": nodes * offering.site.head_node * wall_clock_s / HOUR_S,
+        "hosts": (nodes * offering.site.head_node + hosts) * wall_clock_s / HOUR_S,
     }
 
 

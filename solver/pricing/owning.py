@@ -57,7 +57,7 @@ def annuity(years: float, interest: float, residual: float) -> float:
     years     n: of the life            residual  s: share of the price at its end
     interest  i: cost of capital a year
 
-    Source: capital recovery factor, e.g. Short et al. 1995, NREL/TP-462-5173, sec. 2.
+    Source: capital recovery factor, e.g. Short et al. 1995, NREL/TP-462-5173.
     """
     if interest == 0:
         return (1 - residual) / years

@@ -22,7 +22,7 @@ def cost_split(
     total = sum(machine.values())
     grown = 1 + (parts["evaluation"] / total if total else 0.0)
     split = {name: value * grown for name, value in machine.items()}
-    split["host"] += parts["storage"] + parts["head_nodes"]
+    split["host"] += parts["storage"] + parts["hosts"]
     split["network"] += parts["egress"]
     return split
 

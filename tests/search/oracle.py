@@ -215,6 +215,7 @@ def priced(job: Job, what: tuple[Offering, Pool], step_s: float, devices: int) -
     months = wall_s / (365.25 / 12 * DAY_S)
     out_gb = operations.weight_bytes * job.architecture.total_parameters / 1e9
     beside_usd = stored_gb * site.storage * months + out_gb * site.egress + site.head_node * wall_s / 3600
+    beside_usd += machines * machine.devices * site.host * wall_s / 3600
     beside_usd *= offering.pricing != "owned"
     cards = pool.fabric.nics * machine.hosts if pool.fabric else 0
     hosts = machines * machine.hosts
