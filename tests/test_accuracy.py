@@ -9,7 +9,9 @@ import pytest
 import solver
 from solver.catalog import load
 from solver.catalog.accuracy import KINDS, LEVELS, NOISE, band_of
+from solver.catalog.records import Era
 from solver.validation.bands import limits_of, pooled_by_level, quantiles, unseen
+from solver.validation.generations import TIME
 from solver.validation.report import Result
 
 CATALOG = load()
@@ -37,6 +39,23 @@ def test_evidence_is_what_other_sources_ran() -> None:
     assert levels(*alone, result("y-1", generation="2022"))[:2] == ["device", "device"]
     assert levels(*alone, result("y-1", device="h200-sxm"))[:2] == ["family", "family"]
     assert levels(*alone, result("y-1", device="a100-80-sxm"))[:2] == ["none", "none"]
+
+
+def test_every_field_of_a_generation_is_of_time_or_of_memory_and_names() -> None:
+    others = {
+        "name",
+        "aliases",
+        "until",
+        "compiled",
+        "recompute",
+        "kept",
+        "buffers",
+        "context",
+        "fragmentation",
+    }
+    sized = {name for name in Era.model_fields if name.endswith("_bytes")}
+    assert Era.model_fields.keys() - others - sized <= set(TIME)
+    assert set(TIME) <= Era.model_fields.keys()
 
 
 def test_a_run_is_held_against_what_was_predicted_without_its_source() -> None:

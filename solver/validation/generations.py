@@ -8,9 +8,13 @@ from solver.validation.words import era_of, framework_of
 TIME = (  # fields of a framework's record that the time of a step depends on
     "fused", "cast_bytes", "accumulation_bytes", "attention", "matmul", "grouped", "layer_launch",
     "expert_launch", "send_pause", "scattered", "deduplicated", "gradient_overlap", "gradient_overlaps",
-    "tensor_overlap", "expert_overlap", "step_overhead", "folded", "interleaved",
+    "tensor_overlap", "expert_overlap", "step_overhead", "joined", "folded", "interleaved", "weighed",
 )  # fmt: skip
-HABITS = ("folded", "interleaved")  # of published runs, which a plan states: they set no generation apart
+HABITS = (
+    "folded",
+    "interleaved",
+    "weighed",
+)  # of published runs, which a plan states: they set no generation apart
 CURRENT = "current"  # the record itself: what is planned
 
 
