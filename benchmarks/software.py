@@ -92,9 +92,17 @@ def constants_of(catalog: Catalog) -> list[Constant]:
         if "sustained" not in device.kernels.model_fields_set:
             continue
         place = Place(device.id, RECORD, "sustained")
-        clocks.setdefault((device.family, device.kernels.sustained), []).append(place)
+        clocks.setdefault((_whose(device, catalog).family, device.kernels.sustained), []).append(place)
     found = [Constant(f"{family} devices", "sustained", v, tuple(p)) for (family, v), p in clocks.items()]
     return found + [constant for f in catalog.frameworks.values() for constant in _of_framework(f)]
+
+
+def _whose(device: Device, catalog: Catalog) -> Device:
+    """The device whose clock was taken: the one that its kernels are `like`, where they have the same."""
+    other = catalog.devices.get(device.kernels.like)
+    if other is None or other.kernels.sustained != device.kernels.sustained:
+        return device
+    return _whose(other, catalog)
 
 
 def _of_framework(framework: Framework) -> list[Constant]:
