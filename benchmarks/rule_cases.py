@@ -54,7 +54,10 @@ def verdict(run: dict[str, Any]) -> str:
         return f"refused: {', '.join(fault.field for fault in error.faults)}"
     if not result.legal:
         return f"refused: {', '.join(violation.rule for violation in result.violations)}"
-    return "legal, fits" if result.fits else "legal, does not fit"
+    if not result.fits:
+        return "legal, does not fit"
+    fragile = result.memory is not None and result.memory.fragile
+    return "legal, fits by less than the estimate may be off" if fragile else "legal, fits"
 
 
 if __name__ == "__main__":

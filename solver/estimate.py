@@ -199,7 +199,7 @@ class Space:
     def host_bytes(self, pool: Pool) -> Floats:
         """Memory that each layout takes on a host of the pool. [B], (N,)"""
         of_rank = memory.host_bytes(self.setting, self.layer_memory, self.layouts, self.stages)
-        return of_rank * pool.network.host_ranks
+        return of_rank * np.minimum(pool.network.host_ranks, self.layouts.ranks)
 
     def fits(self, pool: Pool, rows: Ints) -> Bools:
         """Whether layouts fit into the devices of a pool, and what they offload into its hosts. (rows,)"""

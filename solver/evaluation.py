@@ -76,7 +76,8 @@ def _precision(pool: Pool) -> list[Violation]:
     if supports(framework, device, pool.precision):
         return []
     can = sorted(precision for precision in device.peak if supports(framework, device, precision))
-    message = f"{framework.id} does not train in {pool.precision} on {device.id}"
+    never = "" if can else ", nor in anything else"
+    message = f"{framework.id} does not train in {pool.precision} on {device.id}{never}"
     return [Violation("precision_runs", message, can, f"records of {framework.name} and {device.name}")]
 
 

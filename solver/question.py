@@ -170,6 +170,7 @@ def ask(problem: Problem) -> Question:
             *notes,
             *alias_notes(catalog, problem),
             *assumed(Shop(catalog, problem, [])),
+            *_idle(catalog, problem, frameworks),
         ),
     )
 
@@ -183,6 +184,18 @@ def _able(catalog: Catalog, allowed: set[str], problem: Problem) -> tuple[Framew
         told = f"no framework that may be used has {optimizer}; there is {', '.join(f.id for f in having)}"
         raise InputError(problem.source, [Fault("training.optimizer", told)])
     return able
+
+
+def _idle(catalog: Catalog, problem: Problem, frameworks: tuple[Framework, ...]) -> Iterable[str]:
+    """Devices that the user has or names one by one, and that train in no precision asked for."""
+    owned = {h.machine: catalog.machine(h.machine) for h in problem.hardware}
+    names = {machine.device for machine in owned.values() if machine} | set(problem.limits.devices)
+    asked = problem.training.precision
+    for device in (catalog.devices[name] for name in sorted(names & catalog.devices.keys())):
+        can = sorted(p for p in device.peak if any(supports(f, device, p) for f in frameworks))
+        if not set(asked) & set(can):
+            told = f"; it trains in {', '.join(can)}" if can else ""
+            yield f"training.precision: {device.id} does not train in {' or '.join(asked)}{told}"
 
 
 def resolve_model(

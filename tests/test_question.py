@@ -112,6 +112,12 @@ def test_every_name_that_is_not_known_is_told_at_once() -> None:
     assert sorted(fields) == ["hardware[0].machine", "limits.devices[0]", "limits.regions[0]", "model"]
 
 
+def test_a_device_that_is_named_and_lacks_the_precision_is_told() -> None:
+    file = {"model": {"parameters": "1B"}, "training": TRAINING, "limits": {"devices": "v100-16-sxm"}}
+    told = [text for text in ask(solver.load(file)).assumptions if "does not train" in text]
+    assert told == ["training.precision: v100-16-sxm does not train in bf16; it trains in fp16, fp32"]
+
+
 def test_a_file_that_cannot_be_read_tells_its_unknown_names_too() -> None:
     with pytest.raises(InputError) as error:
         understand({"model": "gpt9", "training": TRAINING | {"steps": -1}, "limits": {"devices": "zzz"}})

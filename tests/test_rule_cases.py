@@ -17,8 +17,9 @@ NAMES = [f"{case['id']} {case['says']}" for case in CASES]
 def run_of(case: dict[str, Any]) -> dict[str, Any]:
     """The run, laid over the base part by part."""
     base: dict[str, Any] = FILE["base"]
-    parts = {n: base.get(n, {}) | v for n, v in case["run"].items() if isinstance(base.get(n, {}), dict)}
-    return base | case["run"] | {name: part for name, part in parts.items() if name != "model"}
+    run: dict[str, Any] = case["run"]
+    parts = {n: base.get(n, {}) | v for n, v in run.items() if isinstance(base.get(n, {}), dict)}
+    return base | run | {name: part for name, part in parts.items() if name != "model"}
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if "bad" in c], ids=lambda case: str(case["says"]))

@@ -64,10 +64,11 @@ def _tight(option: FitOption) -> str:
 
 
 def cards(option: FitOption) -> str:
-    """16 devices (2 x h100-sxm-8)."""
-    devices = f"{option.devices:,} device{'s' * (option.devices != 1)}"
+    """16 devices (2 x machine), or 6 of the 8 devices of machine."""
     several = f"{option.machines:,} x " if option.machines > 1 else ""
-    return f"{devices} ({several}{option.machine})"
+    if option.devices < option.devices_paid:
+        return f"{option.devices:,} of the {option.devices_paid:,} devices of {several}{option.machine}"
+    return f"{option.devices:,} device{'s' * (option.devices != 1)} ({several}{option.machine})"
 
 
 def use(option: FitOption) -> str:

@@ -50,6 +50,10 @@ class Found(NamedTuple):
         return -(-self.devices // self.pool.machine.devices)
 
     @property
+    def devices_paid(self) -> int:
+        return self.machines * self.pool.machine.devices
+
+    @property
     def tokens_per_s_per_device(self) -> float:
         return self.trial.job.tokens_per_step / self.step_s / self.devices
 
@@ -68,8 +72,8 @@ class Found(NamedTuple):
     @property
     def order(self) -> tuple[int, bool, int, float, str, str]:
         """Fewest devices first, then with room to spare, then fewest paid, then the fastest."""
-        pool, paid = self.pool, self.machines * self.pool.machine.devices
-        return (self.devices, not self.sound, paid, self.step_s, pool.machine.id, pool.framework.id)
+        names = self.pool.machine.id, self.pool.framework.id
+        return (self.devices, not self.sound, self.devices_paid, self.step_s, *names)
 
 
 @dataclass

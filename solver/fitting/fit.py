@@ -106,6 +106,7 @@ def option(found: Found, reference: float, before: FitOption | None) -> FitOptio
         devices=found.devices,
         machine=found.pool.machine.id,
         machines=found.machines,
+        devices_paid=found.devices_paid,
         fabric=found.pool.fabric.id if found.pool.fabric and found.machines > 1 else None,
         framework=found.pool.framework.id,
         precision=found.pool.precision,

@@ -10,7 +10,7 @@ class FitOption(Part):
 
     changes          what is done that was not asked for: recompute, offload, a shorter sequence, ...
     layout_changes   how the layout differs from that of the option before
-    machines         whole machines; devices: those used
+    devices          those used; devices_paid: those of the whole machines
     biggest_part     of memory.parts
     price_pct        by how much recomputation and offload lengthen the step of this very layout
     slower_pct       device time of a token over that of the fastest option without a change; of the first
@@ -22,6 +22,7 @@ class FitOption(Part):
     devices: int
     machine: str
     machines: int
+    devices_paid: int
     fabric: str | None
     framework: str
     precision: str

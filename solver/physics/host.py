@@ -50,7 +50,7 @@ def moved(owned: Floats, setting: Setting, on: tuple[Rank, Network], layouts: La
     once = owned * setting.model.gathered / link
     away = weights_away(layouts)
     fetched = np.where(away, 2 * layouts.grad_accum * once, 0.0)
-    update = owned * network.host_ranks / setting.host.updates_per_s
+    update = owned * np.minimum(network.host_ranks, layouts.ranks) / setting.host.updates_per_s
     on_host = offloaded(layouts)
     back = np.maximum(update, np.where(away, 0.0, once))
     return Moved(np.where(on_host, np.maximum(down, fetched), 0.0), np.where(on_host, back, 0.0))

@@ -27,6 +27,8 @@ Inline = dict[str, Any]
 
 def _id_or_fields(value: object) -> object:
     """An id of the catalog, or the fields of a record written inline."""
+    if isinstance(value, list):
+        raise ValueError("a run is on machines of one kind; name one, not a list")
     return value if isinstance(value, dict) else name_of(value)
 
 

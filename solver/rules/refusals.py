@@ -34,7 +34,8 @@ def violations(
     known = tuple(names)
     row = layouts.row(0)
     offload = {"offload_word": OFFLOAD[row["offload"]]}
-    facts = case.facts | row | offload | sequences(case.sequence, row["tp"], row["cp"])
+    batch = nearest_batch(case.global_batch, row["dp"] * row["micro_batch"])
+    facts = case.facts | row | offload | batch | sequences(case.sequence, row["tp"], row["cp"])
     broken = [name for name in known if RULES[name].violated(case, layouts).any()]
     return [
         Violation(
@@ -51,6 +52,11 @@ def in_words(name: str, names: Iterable[str], case: Case, layouts: Layouts) -> l
     """As legal_values, offload as users write it."""
     values = legal_values(name, names, case, layouts)
     return [OFFLOAD[value] for value in values] if RULES[name].fields[0] == "offload" else values
+
+
+def nearest_batch(batch: int, step: int) -> dict[str, int]:
+    """The nearest global batch that a step of all replicas divides, by the name that messages use."""
+    return {"nearest_batch": max(round(batch / step), 1) * step}
 
 
 def sequences(tokens: int, tp: int, cp: int) -> dict[str, int]:

@@ -149,7 +149,7 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         ("grad_accum", "dp", "micro_batch"),
         lambda c, x: x.dp * x.micro_batch * x.grad_accum != c.global_batch,
         "dp {dp} x micro_batch {micro_batch} x grad_accum {grad_accum} must equal the global batch of "
-        "{global_batch} sequences",
+        "{global_batch} sequences; the nearest batch that dp x micro_batch divides is {nearest_batch}",
     ),
     "no_expert_parallel": Rule(
         ("ep",), lambda c, x: x.ep != 1, "ep {ep}: the framework has no expert parallelism; only 1"
