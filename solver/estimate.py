@@ -13,7 +13,7 @@ from solver.architecture.blocks import Architecture
 from solver.architecture.flops import training_flops_per_image, training_flops_per_token
 from solver.catalog.records import Device, Framework, Machine, Operations
 from solver.layout import OFFLOAD, Bools, Cuts, Ints, Layouts, Stages, even_stages
-from solver.physics import goodput, memory
+from solver.physics import goodput, host, memory
 from solver.physics.compute import Workload
 from solver.physics.hardware import NARROW, Floats
 from solver.physics.layer import LayerCost, layer_cost
@@ -200,6 +200,13 @@ class Space:
         """Memory that each layout takes on a host of the pool. [B], (N,)"""
         of_rank = memory.host_bytes(self.setting, self.layer_memory, self.layouts, self.stages)
         return of_rank * np.minimum(pool.network.host_ranks, self.layouts.ranks)
+
+    def staged_bytes(self, pool: Pool) -> tuple[Floats, Floats]:
+        """Memory of a host while checkpoints are saved, and while one is loaded. [B], (N,)"""
+        held = memory.held_by_stage(self.setting, self.layer_memory, self.layouts, (self.stages.most, 0))
+        owned = memory.owned_by(held, self.layouts)
+        parts = (host.saved_bytes(owned, self.setting), host.loaded_bytes(owned, self.setting))
+        return parts[0] * pool.network.host_ranks, parts[1] * pool.network.host_ranks
 
     def fits(self, pool: Pool, rows: Ints) -> Bools:
         """Whether layouts fit into the devices of a pool, and what they offload into its hosts. (rows,)"""

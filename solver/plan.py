@@ -49,6 +49,7 @@ class Time(Part):
 class MemoryUse(Part):
     """Of the fullest device. stage: which pipeline stage it sits on. host: of a host; None: not known.
 
+    saving, loading: of a host, beside host_gib, while a checkpoint is written behind or is read.
     byte_model: what a parameter takes before anything is sharded, in words.
     """
 
@@ -57,6 +58,8 @@ class MemoryUse(Part):
     parts: Parts
     host_gib: Number
     host_usable_gib: Number | None
+    saving_host_gib: Number
+    loading_host_gib: Number
     fragile: bool
     stage: Literal["first", "second", "last"]
     byte_model: str

@@ -46,6 +46,7 @@ def memory_use(space: Space, pool: Pool, index: int) -> MemoryUse:
     """The memory of row `index`."""
     memory = space.memory
     peak = float(memory.peak[index]) / GIB
+    saving, loading = (float(values[index]) / GIB for values in space.staged_bytes(pool))
     usable = float(pool.rank.usable_bytes) / GIB
     return MemoryUse(
         peak_gib=peak,
@@ -53,6 +54,8 @@ def memory_use(space: Space, pool: Pool, index: int) -> MemoryUse:
         parts={name: float(values[index]) / GIB for name, values in memory.parts.items()},
         host_gib=float(space.host_bytes(pool)[index]) / GIB,
         host_usable_gib=pool.machine.host_memory / pool.machine.hosts / GIB or None,
+        saving_host_gib=saving,
+        loading_host_gib=loading,
         fragile=not space.sound(pool, np.array([index]))[0],
         stage=STAGE[int(memory.stage[index])],
         byte_model=byte_model(space.setting),

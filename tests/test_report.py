@@ -152,6 +152,7 @@ def test_a_run_that_does_not_fit_has_whole_bars(page: Any) -> None:
         },
         "memory": {
             "peak_gib": 389.0, "usable_gib": 79.1, "parts": {"weights": 389.0}, "byte_model": "18 B",
+            "saving_host_gib": 9.0, "loading_host_gib": 9.0,
         },
     }  # fmt: skip
     lines = page(evaluation_report(evaluation)).splitlines()

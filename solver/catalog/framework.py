@@ -49,6 +49,8 @@ class Era(Record):
     weight_bytes: float | None = None
     loss_bytes: float | None = None
     cut_loss_bytes: float | None = None
+    live_parameters: float | None = None
+    buckets: float | None = None
     copy_bytes: float | None = None
     step_bytes: float | None = None
     weight_gradient_bytes: float | None = None
@@ -82,6 +84,8 @@ class Framework(Fact):
     """What it can keep in host memory and update there: the optimizer state; the weights too."""
     host_gradients: bool = True
     """With the optimizer in host memory: gradients go there as they appear; else they stay on the device."""
+    loads_whole: bool = False
+    """Whether each process reads all weights into host memory before they are sharded."""
     recompute: dict[str, str]
     """What it calls none, selective and full -> the name of what is recomputed (physics.recompute.KINDS)."""
     gradient_bytes: float
@@ -134,7 +138,7 @@ class Framework(Fact):
     interleaved: bool = False
     """Of published runs that state no virtual stages: as deep as the layers divide."""
     weighed: bool = False
-    """Of published runs: layers are dealt to stages by the weight of their products, the head's among them."""
+    """Of published runs: layers are dealt to stages by the weight of their products, the head's as well."""
     loss_bytes: float
     """Bytes per logit element alive at the loss (bf16 logits, float32 copy, gradient)."""
     cut_loss_bytes: float = 0.0
@@ -151,6 +155,10 @@ class Framework(Fact):
     """Bytes that an input of an 8-bit matmul is kept in."""
     buffers: Bytes = 0.0
     """Communication buckets that stay allocated."""
+    buckets: float = 0.0
+    """More of them, each of hidden x hidden 16-bit elements, where anything is sharded."""
+    live_parameters: float = 0.0
+    """Weights that may stay gathered in stage 3, beyond the layer that runs; 0: the next layer."""
     context: Bytes
     """Runtime context and communicators on a device, outside the allocator."""
     fragmentation: float

@@ -9,7 +9,7 @@ import numpy as np
 
 from solver.layout import OFFLOAD, Bools, Layouts
 from solver.physics.hardware import Floats, Network, Number, Rank
-from solver.physics.setting import WORD, Setting
+from solver.physics.setting import HALF, WORD, Setting
 
 PARAMETERS = OFFLOAD.index("parameters")
 
@@ -54,6 +54,24 @@ def moved(owned: Floats, setting: Setting, on: tuple[Rank, Network], layouts: La
     on_host = offloaded(layouts)
     back = np.maximum(update, np.where(away, 0.0, once))
     return Moved(np.where(on_host, np.maximum(down, fetched), 0.0), np.where(on_host, back, 0.0))
+
+
+def saved_bytes(owned: Floats, setting: Setting) -> Floats:
+    """What a rank copies to host memory to save it while training goes on: weights and optimizer. [B], (N,)
+
+    Source: Wan et al. 2024, arXiv 2407.20143 (checkpoints are staged in host memory and written behind).
+    """
+    return owned * (setting.model.weight + setting.model.optimizer)
+
+
+def loaded_bytes(owned: Floats, setting: Setting) -> Floats:
+    """What a rank takes of host memory while it loads: its part, or all weights in 16 bits. [B], (N,)
+
+    Source: DeepSpeed, docs zero3.rst: without zero.Init every process builds the whole model first.
+    """
+    if setting.framework.loads_whole:
+        return np.full(len(owned), HALF * setting.architecture.total_parameters)
+    return saved_bytes(owned, setting)
 
 
 def held_bytes(owned: Number, setting: Setting, layouts: Layouts) -> Floats:

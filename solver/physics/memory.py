@@ -163,7 +163,7 @@ def stage_memory(
     state = states(held, layouts, setting)
     kept = kept_bytes(setting, layer, layouts, (layers, position))
     at_loss = loss_phase(setting, layer, layouts, position)
-    backward = backward_phase(setting, layer, layouts)
+    backward = backward_phase(setting, layer, layouts, held)
     fuller = at_loss.total > backward.total
     working, logits, gathered, passing = (
         np.where(fuller, *pair) for pair in zip(at_loss, backward, strict=True)
@@ -175,12 +175,21 @@ def stage_memory(
         kept + working,
         logits,
         gathered,
-        passing + framework.buffers,
+        passing + buffer_bytes(setting, layouts),
         step,
         np.full(len(layouts), framework.context),
         framework.fragmentation * (moving + step),
     )
     return dict(zip(PARTS, parts, strict=True))
+
+
+def buffer_bytes(setting: Setting, layouts: Layouts) -> Floats:
+    """Buckets of the communication between replicas. [B], (N,)
+
+    Source: Transformers, integrations/deepspeed.py: reduce_bucket_size is hidden x hidden.
+    """
+    squares = setting.framework.buckets * HALF * setting.architecture.hidden**2
+    return np.asarray(setting.framework.buffers + squares * (layouts.zero > 0), np.float64)
 
 
 def kept_bytes(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tuple[Ints, int]) -> Floats:
@@ -212,14 +221,17 @@ class Phase(NamedTuple):
         return self.working + self.logits + self.gathered + self.passing
 
 
-def backward_phase(setting: Setting, layer: LayerMemory, layouts: Layouts) -> Phase:
-    """The backward pass of the heaviest layer. ZeRO 3 gathers it and the next one, experts too."""
-    sharded = layouts.zero == 3
+def backward_phase(setting: Setting, layer: LayerMemory, layouts: Layouts, held: Held) -> Phase:
+    """The backward pass of the heaviest layer. ZeRO 3 gathers it and the next one, experts too; or as much as
+    its limit leaves gathered.
+    """
+    sharded, live = layouts.zero == 3, setting.framework.live_parameters
     whole = np.where(sharded, layer.gathered, layer.largest)
+    ahead = np.minimum(live, held.dense + held.expert) if live else GATHERED_LAYERS * whole
     return Phase(
         layer.working,
         np.zeros(len(layouts)),
-        setting.model.gathered * sharded * GATHERED_LAYERS * whole,
+        setting.model.gathered * sharded * np.maximum(whole, ahead),
         setting.framework.weight_gradient_bytes * whole,
     )
 

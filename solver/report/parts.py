@@ -23,7 +23,9 @@ def memory(used: Fields) -> Iterator[RenderableType]:
     shown = large(used["parts"], peak) | ({"free": usable - peak} if usable > peak else {})
     yield heading(f"Memory of the fullest device: {words.gib(peak)} of {words.gib(usable)}")
     yield bars(shown, max(usable, peak), [words.gib(value) for value in shown.values()])
-    yield labelled([("holds", used["byte_model"])])
+    loading = f", {words.gib(used['loading_host_gib'])} to load one"
+    saved = f"{words.gib(used['saving_host_gib'])} of a host's memory{loading}"
+    yield labelled([("holds", used["byte_model"]), ("checkpoints", saved)])
 
 
 def costs(plan: Fields) -> Iterator[RenderableType]:

@@ -90,3 +90,11 @@ def test_the_search_offloads_where_it_is_allowed_to() -> None:
     assert best.layout.offload == "optimizer"
     assert best.memory.host_usable_gib is not None
     assert best.memory.host_gib <= best.memory.host_usable_gib
+
+
+def test_a_checkpoint_stages_14_bytes_a_parameter_and_every_process_may_load_all_weights() -> None:
+    """Mixed precision: weights 2, master copy 4, moments 8. A 30B model was loaded whole by every process."""
+    memory = estimate({"zero": 3}).memory
+    assert memory is not None
+    assert memory.saving_host_gib == pytest.approx(14 * 72.7e9 / 2**30, rel=0.01)
+    assert memory.loading_host_gib == pytest.approx(8 * 2 * 72.7e9 / 2**30, rel=0.01)
