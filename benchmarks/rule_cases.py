@@ -1,27 +1,52 @@
-"""The table of docs/rules.md: what users met, and what `evaluate` says of it.
+"""The tables of docs/rules.md: the rules of each framework, and what `evaluate` says of what users met.
 
 python benchmarks/rule_cases.py
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 import solver
+from solver.catalog import load
 from solver.errors import InputError
+from solver.rules import RULES
 
-CASES = Path(__file__).parents[1] / "tests" / "data" / "rule_cases.yaml"
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "rules.md"
+CASES = ROOT / "tests" / "data" / "rule_cases.yaml"
 PARTS = ("training", "hardware", "layout")
 
 
 def main() -> None:
-    for cells in rows():
-        print(f"| {' | '.join(cells)} |")
+    text = PAGE.read_text("utf-8")
+    for name, rows in {"rules": rules(), "cases": cases()}.items():
+        text = re.sub(
+            rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)",
+            lambda mark, rows=rows: f"{mark[1]}{table(rows)}{mark[2]}",
+            text,
+            flags=re.DOTALL,
+        )
+    PAGE.write_text(text, "utf-8")
 
 
-def rows() -> Iterator[tuple[str, ...]]:
+def table(rows: Iterable[tuple[str, ...]]) -> str:
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+
+
+def rules() -> Iterator[tuple[str, ...]]:
+    """Every rule of every framework, with where the framework says so."""
+    yield "framework", "rule", "a layout is refused with", "said in"
+    yield ("---",) * 4
+    for framework in load(None).frameworks.values():
+        for rule, source in framework.rules.items():
+            yield framework.id, rule, RULES[rule].message.split("; the nearest")[0], source
+
+
+def cases() -> Iterator[tuple[str, ...]]:
     """Each case: what was asked, what users found, what is said here."""
     yield "case", "met at", "what", "asked", "said"
     yield ("---",) * 5

@@ -11,6 +11,7 @@ NAMES = {  # of memory.parts, in sentences
     "context": "the runtime's context",
     "fragmentation": "what the allocator loses",
 }
+TWICE = 100.0  # percent more
 WELL = 1.1  # times the speed of a device from which on a larger number of them is recommended
 DEGREES = ("tp", "cp", "pp", "vpp", "ep", "etp", "dp", "zero", "shard", "micro_batch")
 
@@ -32,11 +33,11 @@ def _plain(options: Sequence[FitOption]) -> str:
     """Without a change: the fewest devices, the fewest with room to spare, and where it runs well."""
     fewest = options[-1]
     best = max(options, key=lambda option: option.tokens_per_s_per_device)
+    ratio = best.tokens_per_s_per_device / fewest.tokens_per_s_per_device
     told = f"{cards(fewest)} hold{'s' * (fewest.devices == 1)} it as it is{_tight(fewest)}: {use(fewest)}."
-    roomy = [o for o in options if not o.memory.fragile and o is not best]
+    roomy = [o for o in options if not o.memory.fragile and (o is not best or ratio < WELL)]
     if fewest.memory.fragile and roomy:
         told += f" {cards(roomy[-1])} do with room to spare: {use(roomy[-1])}."
-    ratio = best.tokens_per_s_per_device / fewest.tokens_per_s_per_device
     if ratio >= WELL:
         told += f" It runs well from {cards(best)} on, where a device does {ratio:.1f} times as much."
     return told
@@ -50,13 +51,17 @@ def _changed(options: Sequence[FitOption], plain: Sequence[FitOption]) -> str:
     told += "".join(f"; {cards(less)} too{_tight(less)}: {use(less)}" for less in fewer)
     costs = [f"the change makes the step {option.price_pct:.0f}% longer"] if option.price_pct >= 1 else []
     if plain and abs(option.slower_pct) >= 1:
-        more = "more" if option.slower_pct > 0 else "less"
         count = max(plain, key=lambda one: one.tokens_per_s_per_device).devices
-        costs.append(
-            f"a token takes {abs(option.slower_pct):.0f}% {more} device time than on {count:,} as is"
-        )
+        costs.append(f"a token takes {_price(option.slower_pct)} on {count:,} as is")
     cost = "; ".join(costs)
     return f"{told}. {cost[0].upper()}{cost[1:]}." if costs else f"{told}."
+
+
+def _price(percent: float) -> str:
+    """36% more device time than, 2.1 times the device time it takes."""
+    if percent >= TWICE:
+        return f"{1 + percent / 100:.1f} times the device time it takes"
+    return f"{abs(percent):.0f}% {'more' if percent > 0 else 'less'} device time than"
 
 
 def _tight(option: FitOption) -> str:

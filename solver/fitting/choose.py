@@ -17,10 +17,13 @@ def choices(bench: Bench, device: Device, tried: Sequence[Trial]) -> list[Found]
     kept: list[Found] = []
     most = [COUNTS[-1], COUNTS[-1]]  # devices that are still looked at: at all, and with room to spare
     for trial in tried:
-        found = [
-            fewest(bench, trial, device, most[0] + (not trial.saving)),
-            fewest(bench, trial, device, most[1] + (not trial.saving), trial.sound_share),
-        ]
+        if trial.saving:
+            found = [fewest(bench, trial, device, most[0])]
+        else:
+            found = [
+                fewest(bench, trial, device, most[0] + 1),
+                fewest(bench, trial, device, most[1] + 1, trial.sound_share),
+            ]
         if trial is tried[0] and found[0]:
             found.append(quickest(bench, trial, device, min(AT_EASE * found[0].devices, COUNTS[-1])))
         for one in filter(None, found):
