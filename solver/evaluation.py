@@ -10,7 +10,7 @@ from solver.plan import CatalogStamp, Evaluation, Layout, Refusal
 from solver.present import layout_words, memory_use, time_of
 from solver.problem import Run
 from solver.question import apart
-from solver.rules import SEARCHED, Violation, violations
+from solver.rules import SEARCHED, Violation, older_rules, violations
 from solver.stated import Stated, state
 
 
@@ -61,8 +61,13 @@ def violations_of(stated: Stated) -> list[Violation]:
     """Every rule that the layout breaks, the mesh against the devices included."""
     pool, layouts = stated.pool, stated.layouts
     case = case_of(stated.job, pool)
-    rules = [rule for rule in rules_of(pool.framework) if rule not in SEARCHED]
-    found = [*_precision(pool), *_optimizer(stated), *violations(rules, case, layouts, pool.framework.rules)]
+    older = older_rules(((o.before, o.rules) for o in pool.framework.older), stated.version)
+    rules = [rule for rule in (*rules_of(pool.framework), *older) if rule not in SEARCHED]
+    found = [
+        *_precision(pool),
+        *_optimizer(stated),
+        *violations(rules, case, layouts, pool.framework.rules | older),
+    ]
     ranks, present = int(layouts.ranks[0]), stated.devices * pool.device.ranks
     if ranks != present:
         sentence = f"tp x cp x pp x dp = {ranks} must be the {present} ranks of the {stated.devices} devices"

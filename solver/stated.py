@@ -39,6 +39,8 @@ class Stated:
     dealt: str | list[int]
     """As the run states the stages."""
     assumptions: tuple[str, ...]
+    version: str | None = None
+    """Of the framework, where it is stated."""
 
 
 def state(run: Run) -> Stated:
@@ -79,7 +81,8 @@ def state(run: Run) -> Stated:
     if faults:
         raise InputError(run.source, faults)
     dealt = "even" if stages is None else [int(n) for n in run.layout.stages or ()]
-    return Stated(catalog, job, pool, run.hardware.devices, layouts, stages, dealt, (*called, *notes, *taken))
+    told, version = (*called, *notes, *taken), run.software.version
+    return Stated(catalog, job, pool, run.hardware.devices, layouts, stages, dealt, told, version)
 
 
 def _machine(run: Run, catalog: Catalog, faults: list[Fault]) -> tuple[Machine | None, list[str]]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from solver.catalog import load
 from solver.layout import OFFLOAD, Layouts, even_stages
 from solver.rules import GENERAL, RULES, Case, violations
-from solver.rules.refusals import MOST_VALUES
+from solver.rules.refusals import MOST_VALUES, older_rules
 
 MODEL = Case(
     heads=32, kv_heads=8, layers=32, experts=8, hidden=4096, ffn=14336, sequence=8192, global_batch=256,
@@ -166,6 +166,21 @@ def rules(framework: str) -> tuple[str, ...]:
 
 
 # The cases that users met, by their number in the demand research, with where they were met.
+
+
+@pytest.mark.parametrize(
+    ("version", "held"),
+    [
+        ("0.8.0", ["even_stages"]),
+        ("v0.8", ["even_stages"]),
+        ("0.9", []),
+        ("0.16.1", []),
+        ("23e00ed", []),
+        (None, []),
+    ],
+)
+def test_rules_that_a_version_lifted_hold_for_those_before(version: str | None, held: list[str]) -> None:
+    assert list(older_rules([("0.9.0", {"even_stages": "release notes"})], version)) == held
 
 
 @pytest.mark.parametrize(  # C079, Megatron-Bridge: tp, cp, ep, etp, pp -> the fewest devices

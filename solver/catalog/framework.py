@@ -14,6 +14,15 @@ class Support(Record):
     precisions: list[str]
 
 
+class Older(Record):
+    """What versions of a framework before some number refuse beside its rules."""
+
+    before: str
+    """Number of the version that came to take it: 0.9.0."""
+    rules: dict[str, str]
+    """As those of the framework."""
+
+
 class Era(Record):
     """How an older generation of a framework, or a relative of it, differs from the record."""
 
@@ -74,6 +83,8 @@ class Framework(Fact):
     supports: list[Support]
     rules: dict[str, str]
     """Names of rules.RULES that hold for it, each with where the framework says so."""
+    older: list[Older] = Field(default_factory=list)
+    """Rules of older versions; those of a version before several hold together."""
     zero: list[int]
     """Sharding stages it has."""
     local_sgd: bool = False

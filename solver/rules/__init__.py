@@ -1,7 +1,18 @@
 """By which rules a framework accepts or refuses a layout."""
 
 from solver.rules.case import GRAIN, GRAINS, Case
-from solver.rules.refusals import Violation, violations
+from solver.rules.refusals import Violation, older_rules, violations
 from solver.rules.table import GENERAL, RULES, SEARCHED, Rule
 
-__all__ = ["GENERAL", "GRAIN", "GRAINS", "RULES", "SEARCHED", "Case", "Rule", "Violation", "violations"]
+__all__ = [
+    "GENERAL",
+    "GRAIN",
+    "GRAINS",
+    "RULES",
+    "SEARCHED",
+    "Case",
+    "Rule",
+    "Violation",
+    "older_rules",
+    "violations",
+]

@@ -1,5 +1,6 @@
 """Why a single layout is refused: every rule that it breaks, and what would pass."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -25,6 +26,22 @@ class Violation(NamedTuple):
     message: str
     legal_values: list[int] | list[str]
     source: str = ""
+
+
+def older_rules(older: Iterable[tuple[str, Mapping[str, str]]], version: str | None) -> dict[str, str]:
+    """The rules, with their sources, that hold for a version beside those of today.
+
+    older: number of the version that lifted the rules, and the rules. What is no number is of today.
+    """
+    numbers = _numbers(version or "")
+    lifted = [rules for before, rules in older if numbers and numbers < _numbers(before)]
+    return {name: source for rules in lifted for name, source in rules.items()}
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """0.9 -> (0, 9, 0); nothing of what is no number."""
+    found = re.fullmatch(r"v?(\d{1,6}(?:\.\d{1,6})+).*", version)
+    return tuple([*(int(part) for part in found[1].split(".")), 0, 0][:3]) if found else ()
 
 
 def violations(
