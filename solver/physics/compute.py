@@ -63,7 +63,7 @@ class Workload(NamedTuple):
     cast_bytes: float
     grouped: float
     document: int
-    joined: bool = True
+    joined: bool
 
 
 def tokens(cut: Layouts, sequence: int) -> Floats:

@@ -15,7 +15,7 @@ from solver.physics.hardware import Floats, Network, Number, Rank
 from solver.physics.layer import LayerCost
 from solver.physics.memory import Held, LayerMemory, Setting, Shards, held_by_stage, owned_by
 from solver.physics.optimizers import newton_schulz_flops
-from solver.physics.schedules import wait_s
+from solver.physics.schedules import FORWARD_SHARE, wait_s
 from solver.physics.setting import WORD
 from solver.physics.states import optimizer_bytes, outside_owned
 
@@ -182,13 +182,19 @@ class Step:
     def send_s(self) -> Floats:
         """Hidden states between stages of a step: for each micro-batch forward and back. [s], (N,)
 
-        Interleaving sends vpp times as often, half of it behind other chunks.
+        Interleaving sends vpp times as often, behind the chunk that runs meanwhile; what fills and drains the
+        pipeline has none.
+
+        Source: Narayanan et al. 2021, arXiv 2104.04473, sec. 2.2; Megatron-Core, overlap_p2p_comm.
         """
         layouts, layer = self.layouts, self.layer
         sent = com.send_s(layer.handed_bytes, layouts.tp * layouts.cp * layouts.dp, self.network)
-        once = sent + layer.regathered + self.setting.framework.send_pause
-        times = layouts.grad_accum * np.where(layouts.vpp > 1, layouts.vpp / 2, 1) + layouts.pp - 1
-        return np.where(layouts.pp > 1, 2 * times * once, 0.0)
+        sent = np.where(layouts.pp > 1, sent, 0.0)
+        held_up = layer.regathered + self.setting.framework.send_pause
+        chunk = self.stages.most / layouts.vpp * layer.total * FORWARD_SHARE
+        shown = np.where(layouts.vpp > 1, np.maximum(sent - chunk, 0), sent)
+        steady = layouts.grad_accum * layouts.vpp * (shown + held_up)
+        return np.where(layouts.pp > 1, 2 * (steady + (layouts.pp - 1) * (sent + held_up)), 0.0)
 
     def parts(self) -> dict[str, Floats]:
         """Exposed seconds of a step by part, in the order of PARTS. Each (N,)"""

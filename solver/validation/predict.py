@@ -16,7 +16,7 @@ from solver.physics.memory import Memory
 from solver.physics.step import Step
 from solver.validation.recompute import recompute_of
 from solver.validation.rows import Row
-from solver.validation.shapes import architecture_of
+from solver.validation.shapes import architecture_of, weighed_stages
 from solver.validation.words import as_printed, fabric_of, framework_of, schedule_of, sharding_of
 
 GIB = 2.0**30
@@ -77,7 +77,8 @@ def _predicted(row: Row, catalog: Catalog, what: tuple[Device, Framework, Archit
         layouts = replace(layouts, etp=layouts.tp)
     if framework.interleaved and not row.text("vpp"):
         layouts = interleaved(layouts, architecture.layers)
-    space = Space.of(setting, layouts)
+    dealt = weighed_stages(architecture, layouts.pp) if framework.weighed else None
+    space = Space.of(setting, layouts, dealt)
     step = space.step(pool, space.layer_cost(pool))
     peak = float(comparable(row, space.memory)[0]) / GIB
     return Prediction(step, float(step.step_s[0]), peak, framework.id)

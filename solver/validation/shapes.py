@@ -4,9 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from solver.architecture import from_catalog, from_hf, from_inline
 from solver.architecture.blocks import Architecture
 from solver.catalog import Catalog
+from solver.layout import Ints, Stages
 from solver.validation.rows import Row
 
 LATENT = re.compile(r"q_lora/kv_lora/qk_nope/qk_rope/v = ([\d/]+)")
@@ -74,3 +77,19 @@ def latent_config(row: Row, ranks: list[int]) -> Mapping[str, Any]:
         "first_k_dense_replace": row.integer("dense_layers", 0),
         "tie_word_embeddings": row.text("tied_embeddings") == "1",
     } | {key: rank or None for key, rank in zip(LATENT_KEYS, ranks, strict=True)}
+
+
+def weighed_stages(architecture: Architecture, pp: Ints) -> Stages:
+    """Layers dealt by the weight of their matmuls, the head's as well; of a single layout. (1,)
+
+    A stage is full with the layer that takes the sum so far beyond its share of the whole.
+
+    Source: nanotron, src/nanotron/models/base.py, build_model.
+    """
+    weights = [sum(m.flops for m in block.matmuls) for block, n in architecture.blocks for _ in range(n)]
+    head = 2.0 * architecture.head.inner * architecture.head.outer if architecture.head else 0.0
+    share = (sum(weights) + head) / int(pp[0])
+    begun = np.cumsum([0.0, *weights[:-1]])
+    stage = np.minimum(np.floor(begun / share), pp[0] - 1)
+    held = np.bincount(stage.astype(int), minlength=int(pp[0]))
+    return Stages(np.array([held.max()]), held[:1], held[-1:])
