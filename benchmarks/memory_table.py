@@ -1,6 +1,7 @@
 """The tables of docs/memory.md.
 
 python benchmarks/memory_table.py RUNS.csv     predicted against measured peaks, by source
+python benchmarks/memory_table.py RUNS.csv oom whether runs that ran out of memory were to be expected
 python benchmarks/memory_table.py estimators   three public estimators beside ours, for five models
 """
 
@@ -14,9 +15,11 @@ from solver.architecture.blocks import Architecture
 from solver.catalog import load
 from solver.estimate import Job, Space, setting_of
 from solver.layout import Layouts
-from solver.physics.memory import Memory
+from solver.physics.memory import Memory, peak
 from solver.validation import validate
+from solver.validation.predict import Skip, predict
 from solver.validation.report import Result
+from solver.validation.rows import Row, read
 
 GIB = 2.0**30
 SEQUENCE = 4096
@@ -30,9 +33,12 @@ LAYOUTS = {  # tp, pp, dp of Megatron-Core; ZeRO 3 runs over as many ranks
 
 
 def main() -> None:
-    rows = estimators() if sys.argv[1] == "estimators" else validation(sys.argv[1])
-    for cells in rows:
+    what, path = sys.argv[-1], sys.argv[1]
+    rows = {"estimators": estimators, "oom": lambda: exhausted(path)}.get(what, lambda: validation(path))
+    for cells in rows():
         print(f"| {' | '.join(cells)} |")
+    if what == path != "estimators":
+        print(f"\n{beyond(path)}")
 
 
 def validation(path: str) -> Iterator[tuple[str, ...]]:
@@ -43,6 +49,41 @@ def validation(path: str) -> Iterator[tuple[str, ...]]:
     for source in sorted({r.source for r in measured}):
         yield source, *errors_of(r for r in measured if r.source == source)
     yield "all", *errors_of(measured)
+
+
+def planned(path: str) -> Iterator[tuple[Row, Memory, float, float]]:
+    """Of each run: its memory, the usable GiB of its device, and the error of a peak."""
+    catalog = load()
+    for row in read(path):
+        try:
+            step = predict(row, catalog).step
+        except Skip:
+            continue
+        device = catalog.devices[row.text("device")]
+        found = peak(step.setting, step.memory, step.layouts, step.stages)
+        yield row, found, device.usable_memory / device.ranks / GIB, step.setting.room.error
+
+
+def beyond(path: str) -> str:
+    """How many runs held more than the planned peak, context and margin included, and its stated error."""
+    names, measured, error = [], 0, 0.0
+    for row, found, _, error in planned(path):
+        held = row.number("peak_mem_gib")
+        measured += held is not None
+        names += [row.id] * int((held or 0) * GIB > (1 + error) * found.peak[0])
+    share = f"{len(names)} ({len(names) / measured:.1%})"
+    return f"Of {measured} runs {share} held over {error:.0%} more than planned: {', '.join(names)}."
+
+
+def exhausted(path: str) -> Iterator[tuple[str, ...]]:
+    """Runs that ran out of memory: planned against usable."""
+    yield "run", "planned GiB", "usable", "answer"
+    yield ("---",) * 4
+    for row, found, usable, error in planned(path):
+        planned_gib = float(found.peak[0]) / GIB
+        answer = "does not fit" if planned_gib > usable else "fits"
+        answer = "fragile" if usable >= planned_gib > usable / (1 + error) else answer
+        yield row.id, f"{planned_gib:.1f}", f"{usable:.1f}", answer
 
 
 def errors_of(results: Iterable[Result]) -> tuple[str, ...]:

@@ -58,6 +58,7 @@ class Era(Record):
     weight_bytes: float | None = None
     loss_bytes: float | None = None
     cut_loss_bytes: float | None = None
+    stage_stays_gathered: bool | None = None
     live_parameters: float | None = None
     buckets: float | None = None
     copy_bytes: float | None = None
@@ -168,6 +169,8 @@ class Framework(Fact):
     """Communication buckets that stay allocated."""
     buckets: float = 0.0
     """More of them, each of hidden x hidden 16-bit elements, where anything is sharded."""
+    stage_stays_gathered: bool = False
+    """Under a pipeline stage 3 gathers the weights once a step and reduces whole gradients at its end."""
     live_parameters: float = 0.0
     """Weights that may stay gathered in stage 3, beyond the layer that runs; 0: the next layer."""
     context: Bytes

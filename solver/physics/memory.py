@@ -11,7 +11,7 @@ from solver.physics.compute import tokens
 from solver.physics.hardware import Floats
 from solver.physics.setting import HALF, ByteModel, Setting
 from solver.physics.split import Held, held_by_block, held_by_layer, order_of, padded_vocabulary
-from solver.physics.states import Shards, optimizer_bytes, owned_by, states
+from solver.physics.states import Shards, gathered_for_step, optimizer_bytes, owned_by, states
 
 __all__ = [
     "PARTS",
@@ -162,7 +162,7 @@ def stage_memory(
     held = held_by_stage(setting, layer, layouts, (layers, position))
     state = states(held, layouts, setting)
     kept = kept_bytes(setting, layer, layouts, (layers, position))
-    at_loss = loss_phase(setting, layer, layouts, position)
+    at_loss = loss_phase(setting, layer, layouts, (held, position))
     backward = backward_phase(setting, layer, layouts, held)
     fuller = at_loss.total > backward.total
     working, logits, gathered, passing = (
@@ -227,31 +227,35 @@ def backward_phase(setting: Setting, layer: LayerMemory, layouts: Layouts, held:
     """
     sharded, live = layouts.zero == 3, setting.framework.live_parameters
     whole = np.where(sharded, layer.gathered, layer.largest)
-    ahead = np.minimum(live, held.dense + held.expert) if live else GATHERED_LAYERS * whole
+    stage = held.dense + held.expert
+    ahead = np.minimum(live, stage) if live else GATHERED_LAYERS * whole
+    gathered = np.where(gathered_for_step(layouts, setting), stage, np.maximum(whole, ahead))
     return Phase(
         layer.working,
         np.zeros(len(layouts)),
-        setting.model.gathered * sharded * np.maximum(whole, ahead),
+        setting.model.gathered * sharded * gathered,
         setting.framework.weight_gradient_bytes * whole,
     )
 
 
-def loss_phase(setting: Setting, layer: LayerMemory, layouts: Layouts, position: int) -> Phase:
+def loss_phase(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tuple[Held, int]) -> Phase:
     """The loss, on the last stage alone: logits, the output table and its 16-bit gradient.
 
     Below ZeRO 3 the 16-bit gradients of a layer stay allocated from one pass to the next.
 
     Source: TransformerEngine, module/base.py (one dummy weight gradient a shape is cached).
     """
+    held, position = at
     ends = end_shares(setting, layouts, position)
     sharded = layouts.zero == 3
     table = layer.tables * ends.last * (setting.architecture.head is not None)
+    stays = gathered_for_step(layouts, setting)
     through = setting.framework.weight_gradient_bytes
     cached = through * layer.largest * ~sharded
     return Phase(
         np.zeros(len(layouts)),
         layer.logits * ends.last,
-        setting.model.gathered * sharded * table,
+        setting.model.gathered * sharded * np.where(stays, held.dense + held.expert, table),
         cached + min(through, HALF) * table,
     )
 

@@ -4,12 +4,13 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from solver.layout import Ints, Layouts
+from solver.layout import Bools, Ints, Layouts
 from solver.physics import host
 from solver.physics.hardware import Floats
 from solver.physics.setting import Setting
 from solver.physics.split import Held
 
+WEIGHTS = 3  # the stage that shards them
 OUTER_BYTES = 8  # weights of the last average and the outer momentum, float32, where workers train apart
 
 
@@ -35,6 +36,12 @@ class States(NamedTuple):
     owned: Floats
 
 
+def gathered_for_step(layouts: Layouts, setting: Setting) -> Bools:
+    """Layouts of stage 3 whose weights stay gathered for all micro-batches, and gradients whole. (N,)"""
+    stays = (layouts.zero == WEIGHTS) & (layouts.pp > 1) & setting.framework.stage_stays_gathered
+    return np.asarray(stays)
+
+
 def states(held: Held, layouts: Layouts, setting: Setting) -> States:
     """What a rank holds between steps, by ZeRO stage.
 
@@ -45,12 +52,12 @@ def states(held: Held, layouts: Layouts, setting: Setting) -> States:
     model, framework = setting.model, setting.framework
     whole, shared = held.dense + held.expert, shared_by(held, layouts)
     owned = owned_by(held, layouts)
-    away = host.offloaded(layouts)
+    away, stays = host.offloaded(layouts), gathered_for_step(layouts, setting)
     gradients = (model.gradient + framework.copy_bytes) * ~(away & framework.host_gradients)
     outer = OUTER_BYTES * shared * (setting.local.workers > 1)
     return States(
         model.weight * np.where(layouts.zero >= 3, shared, whole) * ~host.weights_away(layouts),
-        np.asarray(gradients * np.where(layouts.zero >= 2, shared, whole), np.float64),
+        np.asarray(gradients * np.where((layouts.zero >= 2) & ~stays, shared, whole), np.float64),
         optimizer_bytes(held, layouts, setting) * ~away + outer,
         owned * ~away,
     )

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from solver.layout import Ints, Layouts, Stages
+from solver.layout import Bools, Ints, Layouts, Stages
 from solver.physics import communication as com
 from solver.physics import host
 from solver.physics.hardware import Floats, Network, Number, Rank
@@ -17,7 +17,7 @@ from solver.physics.memory import Held, LayerMemory, Setting, Shards, held_by_st
 from solver.physics.optimizers import newton_schulz_flops
 from solver.physics.schedules import FORWARD_SHARE, wait_s
 from solver.physics.setting import WORD
-from solver.physics.states import optimizer_bytes, outside_owned
+from solver.physics.states import WEIGHTS, gathered_for_step, optimizer_bytes, outside_owned
 
 PARTS = (
     "matmul",
@@ -101,18 +101,24 @@ class Step:
         if self.setting.architecture.experts:
             stride = layouts.ep * layouts.etp
             total = total + self._reduction_s(self.held.expert, (shards.expert, edp), stride)
-        rounds = np.where(layouts.zero == 3, layouts.grad_accum, 1)
+        rounds = np.where(self.regathers, layouts.grad_accum, 1)
         compute = self.stages.most * self.layer.compute.total
-        hiding = np.where(layouts.zero == 3, layouts.grad_accum, BACKWARD_SHARE) * compute
+        hiding = np.where(self.regathers, layouts.grad_accum, BACKWARD_SHARE) * compute
         exposed = com.exposed_s(total, hiding, self.rank.gradient_overlap)
         return np.maximum(exposed, total / (self.stages.most * rounds))
+
+    @cached_property
+    def regathers(self) -> Bools:
+        """Layouts that gather their weights for every pass. (N,)"""
+        return np.asarray((self.layouts.zero == WEIGHTS) & ~gathered_for_step(self.layouts, self.setting))
 
     def _reduction_s(self, held: Number, replicas: tuple[Ints, Ints], stride: Ints) -> Floats:
         """Data parallel communication of `held` parameters a step, nothing hidden. [s], (N,)
 
         ZeRO 0: an all-reduce of the gradients. 1, 2: a reduce-scatter and a gather of the weights. 3: the
-        weights are gathered forward and backward and the gradients scattered, for every micro-batch. With a
-        partial shard the gradients are summed over the copies besides. replicas: (that share one copy, all).
+        weights are gathered forward and backward and the gradients scattered, for every micro-batch (once
+        where they stay gathered). With a partial shard the gradients are summed over the copies besides.
+        replicas: (that share one copy, all).
 
         Source: Rajbhandari et al. 2020, arXiv 1910.02054.
         """
@@ -121,8 +127,8 @@ class Step:
         inner = com.span(shards, stride, self.network)
         messages = (held * model.gradient, held * model.gathered)
         scatter, gather = com.gathers_s(messages, inner, self.network)
-        rounds = np.where(zero == 3, self.layouts.grad_accum, 1)
-        sharded = rounds * (scatter + np.where(zero == 3, 2, 1) * gather)
+        rounds = np.where(self.regathers, self.layouts.grad_accum, 1)
+        sharded = rounds * (scatter + np.where(self.regathers, 2, 1) * gather)
         if self.setting.local.workers == 1 and ((copies := ranks // shards) > 1).any():
             outer = com.span(copies, stride * shards, self.network)
             sharded = sharded + com.all_reduce_s(held * model.gradient / shards, outer, self.network)

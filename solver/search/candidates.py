@@ -7,7 +7,7 @@ of what they can cost, and left out once the bound exceeds what has been found.
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class Candidates:
 
     @classmethod
     def none(cls) -> Self:
-        return cls(**{f.name: np.zeros(0, np.int64) for f in fields(cls)})
+        return cls(*(cast("Any", np.zeros(0, np.int64)) for _ in fields(cls)))
 
     @classmethod
     def joined(cls, tables: list[Self]) -> Self:

@@ -1,6 +1,6 @@
 """A plan that fits by less than its memory may be off ranks behind a sound one that is as good."""
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,9 @@ SMALL: dict[str, Any] = {
 def rows(**columns: list[float]) -> Candidates:
     """Candidates of ones but for some columns."""
     count = len(next(iter(columns.values())))
-    ones = Candidates(**{field.name: np.ones(count, np.int64) for field in fields(Candidates)})
-    return replace(ones, offering=np.zeros(count, np.int64), **{n: np.array(v) for n, v in columns.items()})
+    told: dict[str, Any] = {field.name: np.ones(count, np.int64) for field in fields(Candidates)}
+    told |= {"offering": np.zeros(count, np.int64)} | {n: np.array(v) for n, v in columns.items()}
+    return Candidates(**told)
 
 
 def test_of_equal_cost_the_sound_one_is_first_though_it_be_slower_or_larger() -> None:

@@ -1,7 +1,7 @@
 """The CP-SAT model alone, on small tables of integers, against a plain scan."""
 
 from dataclasses import fields, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import hypothesis.strategies as st
 import numpy as np
@@ -129,7 +129,8 @@ def test_rounding_never_admits_a_row_beyond_a_limit(limit: Limit, value: float, 
 
 def one_row(quantity: str, value: float) -> Candidates:
     """A candidate of ones but for one quantity."""
-    row = Candidates(**{field.name: np.ones(1, np.int64) for field in fields(Candidates)})
+    ones: dict[str, Any] = {field.name: np.ones(1, np.int64) for field in fields(Candidates)}
+    row = Candidates(**ones)
     return replace(row, **{quantity: np.array([value])})
 
 
