@@ -8,12 +8,14 @@ so); a source weighs as the square root of its runs, lest tables of two hundred 
 Constants start at software.RANGES and are held there weakly (a factor e counts as one run that is 5 % off),
 so that those of which no run speaks stay there.
 
-The fit is kept in benchmarks/fitted.csv. Leaving out starts from it: the constants of which a source
-speaks start again from neutral and are refitted on runs of other sources that speak of them (at most 48 of a
-source); the others keep their fitted values, in which what is left of the source is of second order. Results
-are kept in catalogs/runs/left_out.csv as they come, one row a run, with the fit that they started from;
-sources that stand there under the kept fit are not fitted again unless they are named. All take some ten
-minutes. benchmarks/accuracy.py makes the table of docs/accuracy.md and the bands of plans of them.
+The fit is kept in benchmarks/fitted.csv. Leaving out starts from it: constants of which no other source speaks
+fall back to neutral, and those of which the source speaks are refitted on runs of the others that speak of them
+too (at most 48 of a source), by the slopes at the fit; the rest keep their fitted values, in which what is left
+of the source is of second order. (Started from neutral with slopes of their own the sources come out within a
+point of this, for ten times the time.) Results are kept in catalogs/runs/left_out.csv as they come, one row a
+run, with the fit that they started from; sources that stand there under the kept fit are not fitted again
+unless they are named. The fit takes four minutes of a core, leaving out two. benchmarks/accuracy.py makes the
+table of docs/accuracy.md and the bands of plans of them.
 """
 
 import argparse
@@ -113,8 +115,11 @@ class Fit:
             found[mine, column] = (self.missed(moved, [runs[i] for i in mine]) - at[mine]) / inward
         return found
 
-    def fitted(self, x: Floats, free: list[int], runs: list[Run]) -> Floats:
-        """The vector with its `free` entries fitted to the runs, the others as they are."""
+    def fitted(self, x: Floats, free: list[int], runs: list[Run], known: Floats | None = None) -> Floats:
+        """The vector with its `free` entries fitted to the runs, the others as they are.
+
+        known   slopes (R, F) that are taken at every step; None: computed anew
+        """
         counts = {s: sum(run.source == s for run in runs) for s in {run.source for run in runs}}
         weight = np.array([counts[run.source] ** -0.25 for run in runs])
         prior = self.start[free]
@@ -130,7 +135,7 @@ class Fit:
 
         def slope(part: Floats) -> Floats:
             whole = at(part)
-            inner = self.slopes(whole, free, runs, self.missed(whole, runs))
+            inner = self.slopes(whole, free, runs, self.missed(whole, runs)) if known is None else known
             return np.vstack([weight[:, None] * inner / SOFT, np.eye(len(free))])
 
         bounds = tuple(side[free] for side in self.bounds)
@@ -140,18 +145,32 @@ class Fit:
         )
         return at(best.x)
 
-    def without(self, source: str, fitted: Floats) -> tuple[Floats, int]:
+
+class Leaving:
+    """Fits without a source, from the fit to all of them: `fitted` (C,).
+
+    Slopes are those at the fit, computed once; what is missed is computed anew at each step.
+    """
+
+    def __init__(self, fit: Fit, fitted: Floats) -> None:
+        self.fit, self.fitted = fit, fitted
+        self.speakers = thinned(fit.runs)
+        every = list(range(len(fit.constants)))
+        self.slopes = fit.slopes(fitted, every, self.speakers, fit.missed(fitted, self.speakers))
+
+    def without(self, source: str) -> tuple[Floats, int]:
         """Predicted times of a source by a fit without it, and of how many constants nobody else speaks."""
-        own = [run for run in self.runs if run.source == source]
-        free = sorted(set().union(*(run.constants for run in own)))
-        others = [run for run in self.runs if run.source != source and run.constants & set(free)]
-        silent = [c for c in free if not any(c in run.constants for run in others)]
-        x = fitted.copy()
-        x[free] = self.start[free]
-        heard = [c for c in free if c not in silent]
+        own = [run for run in self.fit.runs if run.source == source]
+        free = set().union(*(run.constants for run in own))
+        rows = [i for i, run in enumerate(self.speakers) if run.source != source and run.constants & free]
+        others = [self.speakers[i] for i in rows]
+        heard = sorted(free & set().union(*(run.constants for run in others)))
+        silent = sorted(free - set(heard))
+        x = self.fitted.copy()
+        x[silent] = self.fit.start[silent]
         if heard:
-            x = self.fitted(x, heard, thinned(others))
-        return self.predicted_s(x, own), len(silent)
+            x = self.fit.fitted(x, heard, others, self.slopes[np.ix_(rows, heard)])
+        return self.fit.predicted_s(x, own), len(silent)
 
 
 def thinned(runs: list[Run]) -> list[Run]:
@@ -198,12 +217,13 @@ def compare(fit: Fit, x: Floats) -> None:
 def leave_out(fit: Fit, x: Floats, sources: list[str]) -> None:
     """Each source without its runs; kept as they come."""
     kept = {row["id"]: row for row in table()}
+    leaving = Leaving(fit, x)
     stamp = hashlib.sha256(FITTED.read_bytes()).hexdigest()[:8]
     known = {row["source"] for row in kept.values() if row.get("fit") == stamp}
     for source in sources or sorted({run.source for run in fit.runs} - known):
         began = time.process_time()
         own = [run for run in fit.runs if run.source == source]
-        seconds, silent = fit.without(source, x)
+        seconds, silent = leaving.without(source)
         fitted = fit.predicted_s(x, own)
         kept |= {
             run.row.id: {
