@@ -8,14 +8,15 @@ so); a source weighs as the square root of its runs, lest tables of two hundred 
 Constants start at software.RANGES and are held there weakly (a factor e counts as one run that is 5 % off),
 so that those of which no run speaks stay there.
 
-The fit is kept in benchmarks/fitted.csv. Leaving out starts from it: constants of which no other source speaks
-fall back to neutral, and those of which the source speaks are refitted on runs of the others that speak of them
-too (at most 48 of a source), by the slopes at the fit; the rest keep their fitted values, in which what is left
-of the source is of second order. (Started from neutral with slopes of their own the sources come out within a
-point of this, for ten times the time.) Results are kept in catalogs/runs/left_out.csv as they come, one row a
-run, with the fit that they started from; sources that stand there under the kept fit are not fitted again
-unless they are named. The fit takes four minutes of a core, leaving out two. benchmarks/accuracy.py makes the
-table of docs/accuracy.md and the bands of plans of them.
+The fit is kept in benchmarks/fitted.csv. Leaving out starts from it: constants of which no other source
+speaks fall back to neutral, and those of which the source speaks are refitted on runs of the others that
+speak of them too (at most 48 of a source), by the slopes at the fit; the rest keep their fitted values, in
+which what is left of the source is of second order. (Started from neutral with slopes of their own the
+sources come out within a point of this, for ten times the time.) Results are kept in
+catalogs/runs/left_out.csv as they come, one row a run, with the fit that they started from; sources that
+stand there under the kept fit are not fitted again unless they are named. The fit takes four minutes of a
+core, leaving out two. benchmarks/accuracy.py makes the table of docs/accuracy.md and the bands of plans of
+them.
 """
 
 import argparse
