@@ -5,24 +5,25 @@ corrections; their minimal hitting sets are all minimal conflicts. Exact, as the
 is needed.
 """
 
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from solver.layout import Ints
 from solver.plan import Plan, Relaxation
 from solver.pricing.quotas import raised
 from solver.problem import Problem
 from solver.question import Question, matches
-from solver.search.candidates import Explorer
-from solver.search.demands import Demand, Everything, everything
-from solver.search.explore import Goal
+from solver.search.candidates import Candidates, Explorer
+from solver.search.demands import LAYOUT, Demand, Everything, everything, freed, id_of
+from solver.search.explore import Goal, explore
 from solver.search.limits import violated
 from solver.search.plans import Seat, plan_of
 from solver.search.rank import certify, survivors
-from solver.search.wording import in_users_unit
+from solver.search.wording import PARSERS, in_users_unit
 
+QUOTAS = "limits.quotas"
 MEMORY = "memory"  # what clashes where no machine that is allowed can hold the model
 
 
@@ -35,29 +36,54 @@ class Explanation(NamedTuple):
     proof: list[str]
 
 
+class Asked(NamedTuple):
+    """What was asked, and everything that could be had. explorer: the one that found nothing."""
+
+    question: Question
+    goal: Goal
+    explorer: Explorer
+    all_rows: Everything
+
+
+class Chosen(NamedTuple):
+    """A row that a relaxation admits."""
+
+    explorer: Explorer
+    table: Candidates
+    row: int
+
+
 def explain(question: Question, goal: Goal, explorer: Explorer) -> Explanation:
     """A minimal conflict of the demands, and for each demand the smallest change that would fit.
 
     explorer: the one that found nothing.
     """
     all_rows = everything(question, goal, explorer.pinned, explorer.bench)
-    bits = all_rows.broken
-    corrections = minimal(np.unique(bits).tolist())
+    corrections = minimal(np.unique(all_rows.broken).tolist())
     if not corrections:
         return Explanation([MEMORY], [], [], ["exhaustion: no layout fits in the memory of any machine"])
-    fields = [demand.field for demand in all_rows.demands]
-    conflicts = [[fields[i] for i in members(mask)] for mask in hitting_sets(corrections)]
-    choices = all(_is_choice(all_rows.demands[i]) for mask in corrections for i in members(mask))
+    sets = hitting_sets(corrections)
+    conflicts = [[all_rows.demands[i].field for i in members(mask)] for mask in sets]
+    choices = all(all_rows.demands[i].listed for mask in corrections for i in members(mask))
     if choices and _offered(question):
         conflicts = [[*conflict, MEMORY] for conflict in conflicts]
-    fewest = min(mask.bit_count() for mask in corrections)
-    chosen = [mask for mask in corrections if mask.bit_count() == fewest]
-    told = [r for mask in chosen for r in relax(question.problem, all_rows, bits, mask)]
+    asked = Asked(question, goal, explorer, all_rows)
+    told = [r for mask in told_of(corrections, sets[0]) for r in relax(asked, mask)]
     return Explanation(conflicts[0], conflicts[1:], told, _certified(all_rows, goal))
 
 
+def told_of(corrections: list[int], conflict: int) -> list[int]:
+    """The corrections of fewest demands, and for each demand of a conflict the first that changes it."""
+    fewest = corrections[0].bit_count()
+    told = [mask for mask in corrections if mask.bit_count() == fewest]
+    for demand in members(conflict):
+        if not any(mask >> demand & 1 for mask in told):
+            told.append(next(mask for mask in corrections if mask >> demand & 1))
+    return told
+
+
 def _certified(all_rows: Everything, goal: Goal) -> list[str]:
-    """CP-SAT on the rows that miss the limits by least, those that break a list of ids left out."""
+    """CP-SAT on the rows that miss the limits by least, those that break a choice left out."""
     admitted = np.ones(len(all_rows.table), np.bool_)
     for demand in all_rows.demands:
         admitted &= demand.kept if demand.limit is None else True
@@ -65,7 +91,8 @@ def _certified(all_rows: Everything, goal: Goal) -> list[str]:
     handed = survivors(table, violated(table, goal.limits), np.zeros(0, np.int64), goal.limits)
     verdict = certify(all_rows.explorers[0], handed, goal._replace(top=1))[0]
     return [
-        f"exhaustion: none of {len(all_rows.table):,} rows, the fastest of each offering and count, fits",
+        f"exhaustion: none of {len(all_rows.table):,} rows fits, and every other takes more than one of them "
+        "and breaks no fewer demands",
         f"CP-SAT over the {len(handed.table)} candidates that miss by least: {verdict.status}",
     ]
 
@@ -73,11 +100,6 @@ def _certified(all_rows: Everything, goal: Goal) -> list[str]:
 def _offered(question: Question) -> bool:
     """Whether anything that is allowed can be had at all, be its memory enough or not."""
     return any(True for offering in question.offerings for _ in question.pools(offering))
-
-
-def _is_choice(demand: Demand) -> bool:
-    """Whether it chooses among what is offered, by ids."""
-    return demand.needed is not None
 
 
 def minimal(masks: list[int]) -> list[int]:
@@ -110,26 +132,21 @@ def hitting_sets(corrections: list[int]) -> list[int]:
     return found
 
 
-def relax(problem: Problem, all_rows: Everything, bits: Ints, mask: int) -> list[Relaxation]:
-    """The smallest change of the demands in `mask`, all others kept: those of the row that misses them by
-    least.
+def relax(asked: Asked, mask: int) -> list[Relaxation]:
+    """The smallest change of the demands in `mask`, all others kept: first the numbers, of the row that
+    misses them by least; then, as proof, the best plan with these numbers, which names the ids it needs.
     """
-    demands = [all_rows.demands[i] for i in members(mask)]
-    rows = np.flatnonzero(bits & ~mask == 0)
-    table = all_rows.table.take(rows)
-    excess = np.zeros(len(rows))
-    for demand in demands:
-        if demand.limit is not None:
-            excess += np.log1p(demand.limit.excess(getattr(table, demand.limit.quantity)))
-    best = int(rows[np.argmin(excess)])
-    explorer = all_rows.explorers[int(all_rows.source[best])]
-    plan = plan_of(Seat(explorer, {}), all_rows.table, best)
-    fields = [demand.field for demand in demands]
+    demands = [asked.all_rows.demands[i] for i in members(mask)]
+    problem, fields = asked.question.problem, [demand.field for demand in demands]
+    nearest = _nearest(asked.all_rows, demands, mask)
+    numbers = {demand.field: _number(problem, demand, nearest) for demand in demands if demand.limit}
+    chosen = nearest if QUOTAS in fields else _best(asked, demands, numbers)
+    plan = plan_of(Seat(chosen.explorer, {}), chosen.table, chosen.row).model_copy(update={"rank": 1})
     return [
         Relaxation(
             field=demand.field,
             from_=_written(problem, demand.field),
-            to=_enough(problem, all_rows, demand, (best, plan)),
+            to=numbers.get(demand.field) or _choice(problem, demand.field, chosen, plan),
             together_with=[field for field in fields if field != demand.field],
             plan=plan,
         )
@@ -137,36 +154,78 @@ def relax(problem: Problem, all_rows: Everything, bits: Ints, mask: int) -> list
     ]
 
 
+def _nearest(all_rows: Everything, demands: list[Demand], mask: int) -> Chosen:
+    """The row that misses the limits in `mask` by least."""
+    rows = np.flatnonzero(all_rows.broken & ~mask == 0)
+    table = all_rows.table.take(rows)
+    excess = np.zeros(len(rows))
+    for demand in demands:
+        if demand.limit is not None:
+            excess += np.log1p(demand.limit.excess(getattr(table, demand.limit.quantity)))
+    best = int(rows[np.argmin(excess)])
+    return Chosen(all_rows.explorers[int(all_rows.source[best])], all_rows.table, best)
+
+
+def _best(asked: Asked, demands: list[Demand], numbers: Mapping[str, Any]) -> Chosen:
+    """The best plan with other numbers and without some choices, by a search of its own."""
+    limits = [
+        limit._replace(bound=PARSERS[limit.quantity](numbers[limit.field]))
+        if limit.field in numbers
+        else limit
+        for limit in asked.goal.limits
+    ]
+    goal = asked.goal._replace(limits=limits, top=1, distinct="offering")
+    most = max(int(limit.bound) for limit in limits if limit.field == "limits.max_devices")
+    choices = [demand.field for demand in demands if demand.limit is None]
+    explorer = freed(asked.question, choices, asked.explorer, most)
+    table = explore(explorer, goal)
+    return Chosen(explorer, table, int(np.flatnonzero(violated(table, limits) == 0)[0]))
+
+
 def _written(problem: Problem, field: str) -> Any:
-    """What the file says of a field of the limits."""
-    return problem.given["limits"][field.removeprefix("limits.")]
+    """What the file says of a field."""
+    value: Any = problem.given
+    for key in field.split("."):
+        value = value[key]
+    return value
 
 
-def _enough(problem: Problem, all_rows: Everything, demand: Demand, at: tuple[int, Plan]) -> Any:
-    """The value of the demand that admits a row and its plan, as the user writes it; None: leave it out."""
-    wrote = _written(problem, demand.field)
-    row, plan = at
-    if demand.field == "limits.layout":
-        needed = plan.layout.model_dump() | {"recompute": _word(all_rows, plan)}
-        return {name: _widened(values, needed[name]) for name, values in wrote.items()}
-    if demand.field == "limits.quotas":
-        explorer = all_rows.explorers[int(all_rows.source[row])]
-        return raised(problem.limits, wrote, explorer.offerings[int(all_rows.table.offering[row])], plan)
-    if demand.limit is not None:
-        value = float(getattr(all_rows.table, demand.limit.quantity)[row])
-        return in_users_unit(demand.limit, wrote, value)
-    name = (demand.needed or [""])[row]
+def _number(problem: Problem, demand: Demand, nearest: Chosen) -> Any:
+    """The limit at which a row keeps it, as the user writes it."""
+    wrote, row = _written(problem, demand.field), nearest.row
+    if demand.field == QUOTAS:
+        offering = nearest.explorer.offerings[int(nearest.table.offering[row])]
+        return raised(
+            problem.limits, wrote, offering, plan_of(Seat(nearest.explorer, {}), nearest.table, row)
+        )
+    assert demand.limit is not None
+    return in_users_unit(demand.limit, wrote, float(getattr(nearest.table, demand.limit.quantity)[row]))
+
+
+def _choice(problem: Problem, field: str, chosen: Chosen, plan: Plan) -> Any:
+    """The list that admits a row and its plan, as the user writes it; None: leave it out."""
+    wrote, explorer = _written(problem, field), chosen.explorer
+    if field.startswith(LAYOUT):
+        return _widest(field, wrote, plan, explorer)
+    name = id_of(explorer, chosen.table, chosen.row, field)
     globs = wrote if isinstance(wrote, list) else [wrote]
-    if demand.field.startswith("limits.exclude_"):
-        kind = demand.field.removeprefix("limits.exclude_")
-        catalog = all_rows.explorers[0].question.catalog
-        return [glob for glob in globs if name not in matches(catalog, kind, glob)] or None
+    if field.startswith("limits.exclude_"):
+        kind = field.removeprefix("limits.exclude_")
+        return [glob for glob in globs if name not in matches(explorer.question.catalog, kind, glob)] or None
     return [*globs, name] if name else None
 
 
-def _word(all_rows: Everything, plan: Plan) -> str:
+def _widest(field: str, wrote: Any, plan: Plan, explorer: Explorer) -> Any:
+    """The user's values of one dimension, or of all that he states, with those of a plan."""
+    needed = plan.layout.model_dump() | {"recompute": _word(explorer, plan)}
+    if field == LAYOUT:
+        return {name: _widened(values, needed[name]) for name, values in wrote.items()}
+    return _widened(wrote, needed[field.removeprefix(f"{LAYOUT}.")])
+
+
+def _word(explorer: Explorer, plan: Plan) -> str:
     """The file's word for what a plan recomputes."""
-    names = all_rows.explorers[0].question.catalog.frameworks[plan.framework].recompute
+    names = explorer.question.catalog.frameworks[plan.framework].recompute
     return next((word for word, own in names.items() if own == plan.layout.recompute), plan.layout.recompute)
 
 

@@ -2,27 +2,36 @@
 demands.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from solver.catalog.records import Offering
+from solver.catalog.records import Offering, Pricing
 from solver.estimate import Pool
 from solver.layout import Bools, Ints
+from solver.problem import Problem
+from solver.problem.quantities import PrecisionName
 from solver.question import LISTS, Question, admitted, ask
 from solver.search.bench import Bench
 from solver.search.candidates import Candidates, Explorer
-from solver.search.explore import Goal, explore
+from solver.search.explore import Goal, cheapest_regions
 from solver.search.limits import Limit, integers
 from solver.search.space import Pins
+from solver.search.wide import Axis, Breaks, Wide
 
-OF_POOL: dict[str, Callable[[Pool], str]] = {  # what a list of ids in the limits speaks of
+MOST_DEVICES = 16_384  # counts beyond are not looked at when limits are relaxed
+PINS_APART = 3  # dimensions of a layout that are told apart, with every set of them; more are one demand
+PRECISION = "training.precision"
+LAYOUT = "limits.layout"
+OF_POOL: dict[str, Callable[[Pool], str]] = {  # what a list of ids in the file speaks of
     "devices": lambda pool: pool.device.id,
     "machines": lambda pool: pool.machine.id,
     "fabrics": lambda pool: pool.fabric.id if pool.fabric else "",
     "frameworks": lambda pool: pool.framework.id,
+    "precision": lambda pool: pool.precision,
 }
 OF_OFFERING: dict[str, Callable[[Offering], str]] = {
     "providers": lambda offering: offering.provider,
@@ -32,25 +41,27 @@ OF_OFFERING: dict[str, Callable[[Offering], str]] = {
 
 
 class Demand(NamedTuple):
-    """field: of the requirements file. kept: rows that meet it. limit, or the ids that a row would need
-    instead.
-    """
+    """field: of the requirements file. kept: rows that meet it. limit: None of one that chooses."""
 
     field: str
     kept: Bools
     limit: Limit | None
-    needed: list[str] | None
+
+    @property
+    def listed(self) -> bool:
+        """Whether it chooses among what is offered, by ids."""
+        return self.limit is None and not self.field.startswith(LAYOUT)
 
 
 @dataclass(frozen=True)
 class Everything:
     """Rows for everything that could be had were no demand made, best objective first, and the demands.
 
-    explorers: one that keeps the user's layout, where he states one, and one that is free; source: whose each
-    row is. Both have the same markets.
+    explorers: one that keeps the whole layout that the user states, and others that leave dimensions of it
+    free; source: whose each row is. All have the same markets.
     """
 
-    explorers: tuple[Explorer, ...]
+    explorers: list[Explorer]
     source: Ints
     table: Candidates
     demands: list[Demand]
@@ -64,87 +75,138 @@ class Everything:
         return bits
 
 
-class Wide(NamedTuple):
-    """Everything that could be had, before any demand is told: see Everything."""
+class Choices(NamedTuple):
+    """Demands that choose. lists: fields of ids; layout: fields of pins, and the dimensions of each."""
 
-    explorers: tuple[Explorer, ...]
-    source: Ints
-    table: Candidates
+    lists: tuple[str, ...]
+    layout: Mapping[str, tuple[str, ...]]
+
+    def without(self) -> Iterator[tuple[int, set[str]]]:
+        """Each set of layout fields that may be left free, as bits behind those of the lists, and its
+        dimensions; the fewest first.
+        """
+        fields = list(self.layout)
+        for size in range(len(fields) + 1):
+            for chosen in combinations(range(len(fields)), size):
+                bits = sum(1 << len(self.lists) + place for place in chosen)
+                yield bits, {name for place in chosen for name in self.layout[fields[place]]}
 
 
 def everything(question: Question, goal: Goal, pins: Pins, bench: Bench | None = None) -> Everything:
     """The table without any stated demand, and the demands over it. pins: the user's values of the layout."""
     problem = question.problem
-    wrote = problem.given.get("limits", {})
-    stated = [field for field in (*LISTS, "pricing") if field in wrote]
+    numeric, choices = _stated_limits(problem, goal), _stated_choices(problem, pins)
     most = max(int(limit.bound) for limit in goal.limits if limit.field == "limits.max_devices")
     most = max(most, MOST_DEVICES)
+    axes = tuple(Axis(one) for one in numeric)
 
     def make() -> Wide:
-        return _wide(question, stated, (goal.objective, most, pins, bench))
+        return _wide(question, choices, (axes, most, pins, bench))
 
-    asked = (problem.steps, problem.training.precision, problem.market, problem.limits.quotas)
-    key = (*asked, goal.objective, most, pins, *stated)
-    explorers, source, table = bench.tables.recall(key, make) if bench else make()
-    demands = [
-        *_numeric(table, goal, wrote),
-        *(_listed(question, explorers[0], table, field) for field in stated),
-    ]
-    if pins:
-        demands.append(Demand("limits.layout", source == 0, None, None))
-    return Everything(explorers, source, table, demands)
-
-
-def _wide(question: Question, stated: list[str], how: tuple[str, int, Pins, Bench | None]) -> Wide:
-    """how: objective, most devices, the user's values of the layout, the bench."""
-    objective, most, pins, bench = how
-    limits = question.problem.limits
-    limits = limits.model_copy(update=dict.fromkeys(stated, ()) | _all_pricing(stated))
-    wide = ask(question.problem.model_copy(update={"limits": limits}))
-    free = Goal(objective, [], 10**9, "layout")
-    explorers = tuple(
-        Explorer(wide, wide.offerings, most, 1, kept, bench=bench) for kept in ((pins, ()) if pins else ((),))
-    )
-    if bench:
-        for explorer in explorers:
-            bench.look_at_all(explorer)
-    tables = [explore(explorer, free) for explorer in explorers]
-    joined, source = Candidates.joined(tables), np.repeat(np.arange(len(tables)), [len(t) for t in tables])
-    order = np.argsort(getattr(joined, free.quantity), kind="stable")
-    return Wide(explorers, source[order], joined.take(order))
+    key: tuple[object, ...] = (problem.steps, problem.market, problem.limits.quotas, axes, most, pins)
+    key += (problem.training.precision, problem.limits.frameworks, problem.limits.exclude_frameworks)
+    key += tuple((field, _admitted(question, field)) for field in choices.lists)
+    wide = bench.tables.recall(key, make) if bench else make()
+    order = np.argsort(getattr(wide.table, goal.quantity), kind="stable")
+    table, marks = wide.table.take(order), wide.marks[order]
+    demands = [Demand(one.field, one.kept(integers(table, one.quantity)), one) for one in numeric]
+    for place, field in enumerate((*choices.lists, *choices.layout)):
+        demands.append(Demand(_full(field), marks >> place & 1 == 0, None))
+    return Everything(wide.explorers, wide.source[order], table, demands)
 
 
-MOST_DEVICES = 16_384  # counts beyond are not looked at when limits are relaxed
+def _stated_limits(problem: Problem, goal: Goal) -> list[Limit]:
+    """Those on numbers; the default of max_devices is no demand."""
+    wrote = problem.given.get("limits", {})
+    return [limit for limit in goal.limits if limit.field.removeprefix("limits.") in wrote]
 
 
-def _all_pricing(stated: Iterable[str]) -> dict[str, Any]:
-    from typing import get_args
-
-    from solver.catalog.records import Pricing
-
-    return {"pricing": get_args(Pricing)} if "pricing" in stated else {}
-
-
-def _numeric(table: Candidates, goal: Goal, wrote: dict[str, Any]) -> list[Demand]:
-    """The stated limits on numbers; the default of max_devices is no demand."""
-    limits = [limit for limit in goal.limits if limit.field.removeprefix("limits.") in wrote]
-    return [Demand(limit.field, limit.kept(integers(table, limit.quantity)), limit, None) for limit in limits]
+def _stated_choices(problem: Problem, pins: Pins) -> Choices:
+    wrote = problem.given.get("limits", {})
+    lists = [field for field in (*LISTS, "pricing") if field in wrote]
+    if "precision" in problem.given.get("training", {}):
+        lists.append(PRECISION)
+    names = tuple(name for name, _ in pins)
+    layout: dict[str, tuple[str, ...]] = {f"{LAYOUT}.{name}": (name,) for name in names}
+    if len(names) > PINS_APART:
+        layout = {LAYOUT: names}
+    return Choices(tuple(lists), layout)
 
 
-def _listed(question: Question, explorer: Explorer, table: Candidates, field: str) -> Demand:
-    """A list of ids; kept: rows whose id it admits."""
-    kind = field.removeprefix("exclude_")
-    limits = question.problem.limits
-    allowed = set(limits.pricing) if kind == "pricing" else admitted(question.catalog, limits, field)
-    names = names_of(explorer, table, kind)
-    kept = np.isin(names, sorted(allowed)) if len(names) else np.zeros(0, np.bool_)
-    return Demand(f"limits.{field}", kept, None, names)
+def _full(field: str) -> str:
+    return field if "." in field else f"limits.{field}"
 
 
-def names_of(explorer: Explorer, table: Candidates, kind: str) -> list[str]:
-    """The id of each row that a list of this kind speaks of."""
+def _kind(field: str) -> str:
+    """What a list of ids speaks of."""
+    return field.removeprefix("exclude_").removeprefix("training.")
+
+
+def _admitted(question: Question, field: str) -> tuple[str, ...]:
+    """The ids that a list leaves."""
+    problem = question.problem
+    if field == PRECISION:
+        return problem.training.precision
+    if field == "pricing":
+        return problem.limits.pricing
+    return tuple(sorted(admitted(question.catalog, problem.limits, field)))
+
+
+def _wide(
+    question: Question, choices: Choices, how: tuple[tuple[Axis, ...], int, Pins, Bench | None]
+) -> Wide:
+    """how: what is limited, most devices, the user's values of the layout, the bench."""
+    axes, most, pins, bench = how
+    freed, found = _freed(question.problem, choices.lists), Wide(axes)
+    for bits, dropped in choices.without():
+        kept = tuple((name, values) for name, values in pins if name not in dropped)
+        explorer = Explorer(freed, freed.offerings, most, 1, kept, bench=bench)
+        found.explore(explorer, _breaks(question, explorer, choices.lists), bits)
+    return found
+
+
+def _freed(problem: Problem, lists: tuple[str, ...]) -> Question:
+    """The question without its lists: every id, kind of price and precision."""
+    limits, training = problem.limits, problem.training
+    free: dict[str, Any] = {field: () for field in lists if field != PRECISION}
+    if "pricing" in lists:
+        free["pricing"] = get_args(Pricing)
+    if PRECISION in lists:
+        training = training.model_copy(update={"precision": get_args(PrecisionName)})
+    update = {"limits": limits.model_copy(update=free), "training": training}
+    return ask(problem.model_copy(update=update))
+
+
+def _breaks(question: Question, explorer: Explorer, lists: tuple[str, ...]) -> Breaks:
+    """Which lists each market and each offering breaks, as bits in their order."""
+    market = np.zeros(len(explorer.markets), np.int64)
+    offering = np.zeros(len(explorer.offerings), np.int64)
+    for place, field in enumerate(lists):
+        kind, allowed = _kind(field), set(_admitted(question, field))
+        if kind in OF_POOL:
+            market |= _bits([OF_POOL[kind](one.pool) not in allowed for one in explorer.markets], place)
+        else:
+            offering |= _bits([OF_OFFERING[kind](one) not in allowed for one in explorer.offerings], place)
+    return Breaks(market, offering)
+
+
+def _bits(flags: list[bool], place: int) -> Ints:
+    return np.array(flags, np.int64) << place
+
+
+def id_of(explorer: Explorer, table: Candidates, row: int, field: str) -> str:
+    """What a list of ids would have to name for a row to meet it."""
+    kind = _kind(field.removeprefix("limits."))
     if kind in OF_POOL:
-        pools = [OF_POOL[kind](market.pool) for market in explorer.markets]
-        return [pools[number] for number in table.pool.tolist()]
-    offerings = [OF_OFFERING[kind](offering) for offering in explorer.offerings]
-    return [offerings[number] for number in table.offering.tolist()]
+        return OF_POOL[kind](explorer.markets[int(table.pool[row])].pool)
+    return OF_OFFERING[kind](explorer.offerings[int(table.offering[row])])
+
+
+def freed(question: Question, fields: list[str], explorer: Explorer, most: int) -> Explorer:
+    """An explorer of a question, but without the choices of some fields. most: devices."""
+    lists = tuple(f.removeprefix("limits.") for f in fields if not f.startswith(LAYOUT))
+    dropped = {f.removeprefix(LAYOUT).removeprefix(".") for f in fields if f.startswith(LAYOUT)}
+    pins = tuple(pin for pin in explorer.pinned if pin[0] not in dropped and "" not in dropped)
+    free = _freed(question.problem, lists)
+    offerings = cheapest_regions(free)[0]
+    return Explorer(free, offerings, most, 1, pins, bench=explorer.bench)

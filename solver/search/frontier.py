@@ -107,10 +107,11 @@ def _judge(explorer: Explorer, market: Market, goal: Goal, front: Front, axes: t
 
 
 def _able(explorer: Explorer, market: Market, judge: Worth, rank_s: float) -> bool:
-    """Whether some count of a market may hold a trade-off, by the lower bound of its compute."""
-    ranks = market.pool.device.ranks
-    counts = np.arange(1, explorer.most_ranks(market) // ranks + 1)
-    return rank_s < np.inf and bool(judge.able(rank_s / (ranks * counts), counts).any())
+    """Whether its largest job may be a trade-off, by the lower bound of compute: a smaller one is slower, and
+    as dear.
+    """
+    most = explorer.most_ranks(market)
+    return bool(judge.able(np.array([rank_s / most]), np.array([most // market.pool.device.ranks]))[0])
 
 
 def knee_of(plans: list[Plan]) -> int | None:

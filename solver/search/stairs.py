@@ -10,6 +10,8 @@ from solver.physics.hardware import Floats
 from solver.search.candidates import ROUNDING, Candidates
 from solver.search.explore import ranked
 
+NO_LIMIT = 1e18  # devices
+
 
 def undominated(values: Floats) -> Ints:
     """Rows that no other row is as good as in every axis; of equals the first. values: (R, A)
@@ -35,10 +37,13 @@ class Stairs:
 
     time_s     (P,)  wall clock of a point
     device_s   (P,)  device-seconds with which the market reaches the point in every other axis
+    least, most (P,) devices from which on, and up to which, the point counts
     """
 
     time_s: Floats
     device_s: Floats
+    least: Floats
+    most: Floats
 
     def admits(self, seconds: Floats, devices: Ints) -> Bools:
         """Rows whose lower bounds no point beats. (N,)
@@ -49,6 +54,7 @@ class Stairs:
             return np.ones(len(devices), np.bool_)
         counts, place = numbered(devices)
         reached = np.maximum(self.device_s[:, None], self.time_s[:, None] * counts)
+        reached[(counts < self.least[:, None]) | (counts > self.most[:, None])] = np.inf
         admitted: Bools = seconds * devices * (1 - ROUNDING) <= reached.min(axis=0)[place]
         return admitted
 
@@ -82,4 +88,5 @@ class Front:
                 np.where(values[:, 1 + i] > 0, values[:, 1 + i] / np.float64(rate), 0.0)
                 for i, rate in enumerate(per_device_s)
             ]
-        return Stairs(values[:, 0], np.max(each, axis=0))
+        always = np.zeros(len(values))
+        return Stairs(values[:, 0], np.max(each, axis=0), always, always + NO_LIMIT)

@@ -2,17 +2,21 @@
 
 from collections.abc import Iterable
 from itertools import combinations
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import hypothesis.strategies as st
 import pytest
+import yaml
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from strategies import PRICINGS, SHAPES, problems, small_catalog
 
 import solver
 from solver.plan import Answer, Relaxation
 from solver.problem import Problem, read_problem
+from solver.problem.quantities import PrecisionName
 from solver.search.conflict import MEMORY, hitting_sets, minimal
+from solver.search.demands import LAYOUT
 
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 MASKS = st.lists(st.integers(1, 63), min_size=1, max_size=8)
@@ -52,11 +56,19 @@ def solved(file: dict[str, Any], overrides: dict[str, Any]) -> str:
 
 
 def only(file: dict[str, Any], fields: Iterable[str]) -> dict[str, Any]:
-    """The file with those limits alone. A stated list of pricing kinds that is dropped admits all of them."""
-    names = {field.removeprefix("limits.") for field in fields}
-    stated = file["limits"]
-    kinds = {"pricing": list(PRICINGS)} if "pricing" in stated else {}
-    return file | {"limits": kinds | {name: value for name, value in stated.items() if name in names}}
+    """The file with those demands alone. A stated list of pricing kinds or precisions that is dropped admits
+    all of them.
+    """
+    limits, training = dict(file.get("limits", {})), dict(file["training"])
+    kept = set(fields)
+    layout = {k: v for k, v in limits.get("layout", {}).items() if kept & {LAYOUT, f"{LAYOUT}.{k}"}}
+    limits = {name: value for name, value in limits.items() if f"limits.{name}" in kept}
+    limits |= {"layout": layout} if layout else {}
+    if "pricing" in file.get("limits", {}) and "limits.pricing" not in kept:
+        limits["pricing"] = list(PRICINGS)
+    if "precision" in training and "training.precision" not in kept:
+        training["precision"] = list(get_args(PrecisionName))
+    return file | {"limits": limits, "training": training}
 
 
 def group(answer: Answer, relaxation: Relaxation) -> list[Relaxation]:
@@ -138,7 +150,13 @@ TPU = {"machines": "tpu-v5e:2x4"}
         (TPU | {"min_devices": 16}, {}, ["min_devices", "machines"]),
         ({"devices": "h100*", "frameworks": "neuronx"}, {}, ["devices", "frameworks"]),
         ({"devices": "rtx4090", "exclude_providers": "south"}, {}, ["devices", "exclude_providers"]),
-        ({"layout": {"tp": 3}}, {}, ["layout"]),
+        ({"layout": {"tp": 3}}, {}, ["layout.tp"]),
+        ({"layout": {"tp": 3, "pp": 2, "dp": 1, "zero": 0}}, {}, ["layout"]),
+        (
+            {"layout": {"tp": 2, "pp": 1, "dp": 2}, "max_devices": 2},
+            {},
+            ["max_devices", "layout.tp", "layout.dp"],
+        ),
     ],
 )
 def test_a_conflict_names_what_clashes(
@@ -190,5 +208,28 @@ def test_a_relaxed_layout_can_be_pasted_back() -> None:
     file = {"model": "llama-2-13b", "training": training, "catalog": small_catalog()}
     file["limits"] = limits | {"layout": {"tp": 3, "recompute": "none"}}
     answer = solver.solve(file)
-    assert [change.field for change in answer.relaxations] == ["limits.layout"]
-    assert solved(file, {"limits.layout": answer.relaxations[0].to}) == "optimal"
+    assert {change.field for change in answer.relaxations} >= {"limits.layout.tp", "limits.layout.recompute"}
+    for change in answer.relaxations:
+        is_smallest(file, solver.load(file), group(answer, change))
+
+
+INFEASIBLE = Path(__file__).parents[1] / "data" / "infeasible"
+KINDS = {  # a file of each kind, and what clashes there
+    "few-devices": ["limits.deadline", "limits.max_devices", "limits.devices"],
+    "hurry": ["limits.deadline", "limits.budget"],
+    "layout": ["limits.devices", "limits.layout.tp", "limits.layout.pp", "limits.layout.zero"],
+    "power": ["limits.deadline", "limits.max_power", "limits.devices"],
+    "precision": ["limits.devices", "training.precision"],
+    "small-cards": ["limits.machines", MEMORY],
+}
+HEAVY = ("few-devices", "hurry", "layout", "power")  # seconds each: they search the whole catalog many times
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=pytest.mark.slow) if k in HEAVY else k for k in KINDS]
+)
+def test_a_file_of_each_kind_is_explained(kind: str) -> None:
+    answer = is_explained(yaml.safe_load((INFEASIBLE / f"{kind}.yaml").read_text("utf-8")))
+    assert answer.conflict == KINDS[kind]
+    assert {r.field for r in answer.relaxations} == {field for field in answer.conflict if field != MEMORY}
+    assert all(r.plan is not None for r in answer.relaxations)
