@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from solver.catalog import Catalog
 from solver.catalog.records import Device, Fact
 from solver.catalog.stacks import JOINED, reference, stack_of
-from solver.comparing.leaders import NAMES, Unbound, Walk, admitted_groups
+from solver.comparing.leaders import NAMES, Walk, admitted_groups
 from solver.comparing.reasons import reason
 from solver.comparing.record import Comparison, Group, Looked, Move, Software
 from solver.comparing.winning import to_win
@@ -31,7 +31,6 @@ class Ground(NamedTuple):
     """What every group of a comparison is told on. start: the stack that moves are told from."""
 
     walk: Walk
-    unbound: Unbound
     by: By
     start: str
 
@@ -54,7 +53,7 @@ def compare_problem(problem: Problem, by: By = "device", start: str | None = Non
     explorer, also_in = explorer_of(question, goal)
     walk = Walk(explorer, goal, [NAMES[by](question, o) for o in explorer.offerings])
     table = walk.leaders()
-    ground = Ground(walk, Unbound.of(explorer), by, start)
+    ground = Ground(walk, by, start)
     plans = plans_of(Seat(explorer, also_in), table, goal)
     found = {walk.groups[offering]: place for place, offering in enumerate(table.offering.tolist())}
     return Comparison(
@@ -105,7 +104,7 @@ def with_plan(ground: Ground, name: str, plan: Plan, at: tuple[Candidates, int])
         availability=[device.availability] if device.availability else [],
         lacks=lacking(device),
         estimated=estimated(catalog, plan),
-        to_win=to_win(ground.unbound, ground.walk.goal, table.take(row), target) if place else None,
+        to_win=to_win(ground.walk.explorer, ground.walk.goal, table.take(row), target) if place else None,
         reason=None,
     )
 
@@ -113,10 +112,10 @@ def with_plan(ground: Ground, name: str, plan: Plan, at: tuple[Candidates, int])
 def without(ground: Ground, name: str, table: Candidates) -> Group:
     """A group that cannot, and why; `table`: of leaders."""
     goal = ground.walk.goal
-    why = reason(ground.walk, ground.unbound, ground.by, name)
+    why = reason(ground.walk, ground.by, name)
     wins = None
     if len(table) and why.nearest is not None and why.cured_by_price(goal):
-        wins = to_win(ground.unbound, goal, why.nearest, float(getattr(table, goal.quantity)[0]))
+        wins = to_win(ground.walk.explorer, goal, why.nearest, float(getattr(table, goal.quantity)[0]))
     devices = ground.question.catalog.devices
     device = devices.get(name) if ground.by == "device" else None
     return Group(

@@ -11,10 +11,9 @@ from solver.layout import Bools
 from solver.physics.hardware import Floats
 from solver.question import Question, admitted
 from solver.search.bounds import market_floors
-from solver.search.candidates import ROUNDING, Candidates, Explorer, Timed
+from solver.search.candidates import ROUNDING, Candidates, Explorer
 from solver.search.explore import Goal, in_order, least_ranks, ranked, worth
 from solver.search.limits import violated
-from solver.search.worth import Worth
 
 Naming = Callable[[Question, Offering], str]
 NAMES: dict[str, Naming] = {  # --by -> the group of an offering
@@ -93,24 +92,11 @@ class Walk:
         return table
 
 
-@dataclass(frozen=True)
-class Unbound:
-    """Markets looked at whole, whatever they cost and however long they take."""
-
-    explorer: Explorer
-    known: dict[int, Timed] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, explorer: Explorer) -> "Unbound":
-        free = copy(explorer)
-        free.least, free.costs, free.counters = {}, {}, copy(explorer.counters)
-        return cls(free)
-
-    def timed(self, number: int) -> Timed:
-        """The fastest layout of every count that fits in memory."""
-        if number not in self.known:
-            self.known[number] = self.explorer.fastest(number, Worth(self.explorer.job.steps, ()))
-        return self.known[number]
+def unbound(explorer: Explorer) -> Explorer:
+    """The explorer without a deadline in sight: counts that cannot keep it are looked at too."""
+    free = copy(explorer)
+    free.least, free.costs, free.counters = {}, {}, copy(explorer.counters)
+    return free
 
 
 def kept(table: Candidates, goal: Goal, but: tuple[str, ...] = ()) -> Bools:

@@ -6,11 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from solver import units
-from solver.comparing.leaders import NAMES, Unbound, Walk, kept
+from solver.comparing.leaders import NAMES, Walk, kept, unbound
 from solver.question import Question
-from solver.search.candidates import Candidates
-from solver.search.explore import Goal, in_order
+from solver.search.candidates import SLACK, Candidates, Explorer
+from solver.search.explore import Goal, in_order, per_device_s
 from solver.search.limits import Limit, violated
+from solver.search.worth import Cap, Worth
 
 SHOWN = {  # a quantity of the candidates -> how much of it a plan takes, in words
     "wall_clock_s": lambda value: f"takes {units.format_duration(value, 3)}",
@@ -34,7 +35,7 @@ class Reason(NamedTuple):
         return self.nearest is not None and bool(kept(self.nearest, goal, but=("cost_usd",))[0])
 
 
-def reason(walk: Walk, unbound: Unbound, by: str, name: str) -> Reason:
+def reason(walk: Walk, by: str, name: str) -> Reason:
     """Of a group without a plan."""
     question = walk.explorer.question
     if name not in walk.groups:
@@ -42,7 +43,7 @@ def reason(walk: Walk, unbound: Unbound, by: str, name: str) -> Reason:
     numbers = walk.markets_of(name)
     if not numbers:
         return Reason(unsupported(question, walk, name))
-    row = nearest_row(walk, unbound, name)
+    row = nearest_row(walk, name)
     if row is not None:
         return Reason(missed(walk, row), row)
     markets = [walk.explorer.markets[number] for number in numbers]
@@ -80,22 +81,51 @@ def _either(words: Iterable[str]) -> str:
     return " or ".join(words)
 
 
-def nearest_row(walk: Walk, unbound: Unbound, name: str) -> Candidates | None:
+def nearest_row(walk: Walk, name: str) -> Candidates | None:
     """The candidate of a group that breaks the fewest limits, and these by least; None: nothing fits at all.
 
-    Markets come in the order of what they must break at best, so that few are looked at.
+    First among the counts of the search; those that it leaves out break the deadline by more than its slack.
     """
-    found: tuple[float, float] = (np.inf, np.inf)
-    best = None
+    found = Nearest()
+    for explorer in (walk.explorer, unbound(walk.explorer)):
+        if found.measure > (1, SLACK - 1):
+            found = nearest_on(walk, explorer, name, found)
+    return found.row
+
+
+class Nearest(NamedTuple):
+    """Limits that are broken, by how much in sum, and the row."""
+
+    measure: tuple[float, float] = (np.inf, np.inf)
+    row: Candidates | None = None
+
+
+def nearest_on(walk: Walk, explorer: Explorer, name: str, found: Nearest) -> Nearest:
+    """Markets come in the order of what they must break at best, so that few are looked at."""
     for breaks, excess, number in sorted(least_breach(walk, name)):
-        if (breaks, excess) >= found:
+        if (breaks, excess) >= found.measure:
             break
-        table = unbound.explorer.priced(number, unbound.timed(number))
+        caps = ceilings(walk, number, found.measure[1]) if found.measure[0] == 1 else ()
+        table = explorer.priced(number, explorer.fastest(number, Worth(explorer.job.steps, caps)))
         table = table.take(np.flatnonzero([walk.groups[o] == name for o in table.offering.tolist()]))
         if len(table):
             row, measure = least_breaking(table, walk.goal.limits)
-            found, best = (measure, row) if measure < found else (found, best)
-    return best
+            found = min(found, Nearest(measure, row), key=lambda nearest: nearest.measure)
+    return found
+
+
+def ceilings(walk: Walk, number: int, excess: float) -> tuple[Cap, ...]:
+    """What a row must stay below that breaks one limit alone, by no more than a share of it."""
+    bounds = {limit.quantity: (1 + excess) * limit.bound for limit in walk.goal.limits if not limit.least}
+    caps = {
+        "wall_clock_s": Cap(1.0, 0.0, bounds.get("wall_clock_s", np.inf)),
+        "cost_usd": Cap(
+            0.0,
+            per_device_s(walk.explorer, walk.explorer.markets[number], "cost"),
+            bounds.get("cost_usd", np.inf),
+        ),
+    }
+    return tuple(cap for quantity, cap in caps.items() if quantity in bounds)
 
 
 def least_breach(walk: Walk, name: str) -> Iterator[tuple[int, float, int]]:

@@ -6,33 +6,41 @@ from copy import copy
 
 import numpy as np
 
-from solver.comparing.leaders import Unbound, kept
+from solver.comparing.leaders import kept
 from solver.comparing.record import ToWin
 from solver.physics.hardware import Floats
+from solver.pricing import HOUR_S
 from solver.search.candidates import Candidates, Explorer, Timed
-from solver.search.explore import Goal
+from solver.search.explore import Goal, worth
+from solver.search.worth import Cap, Ceiling, Worth
 
 HALVINGS = 30  # of the interval in which a speed-up is sought
 MOST_SPEEDUP = 1e4
+NEARLY = 1 + 1e-9  # rows that draw level are not lost to rounding
 
 
-def to_win(unbound: Unbound, goal: Goal, row: Candidates, target: float) -> ToWin:
-    """row: the group's best, one row. target: the objective of the winner."""
-    index = int(row.offering[0])
-    explorer = listed_alone(unbound.explorer, index)
-    offering = explorer.offerings[index]
-    timed = {number: unbound.timed(number) for number, m in enumerate(explorer.markets) if m.offerings}
-    price = None
-    if goal.objective == "cost":
-        prices = [break_even(explorer, goal, (number, rows), target) for number, rows in timed.items()]
-        price = max((usd for usd in prices if usd > 0), default=None)
-    now = offering.usd_per_hour / explorer.markets[int(row.pool[0])].pool.machine.devices
-    gain = MOST_SPEEDUP
-    for number, rows in timed.items():
-        gain = least_speedup(explorer, goal, (number, rows), (target, gain))
+def to_win(bounded: Explorer, goal: Goal, row: Candidates, target: float) -> ToWin:
+    """row: the group's best, one row. target: the objective of the winner.
+
+    What the row alone would need bounds what any other count can need less, so that few are looked at.
+    """
+    index, number = int(row.offering[0]), int(row.pool[0])
+    explorer = listed_alone(bounded, index)
+    offering, alone = explorer.offerings[index], (number, Timed(row.layout, row.devices, row.step_s))
+    price = break_even(explorer, goal, alone, target) if goal.objective == "cost" else 0.0
+    gain = least_speedup(explorer, goal, alone, (target, MOST_SPEEDUP))
+    for market in (number for number, m in enumerate(explorer.markets) if m.offerings):
+        if price:
+            cap = Cap(0.0, price / HOUR_S, target * NEARLY)
+            timed = explorer.fastest(market, Worth(explorer.job.steps, (cap,)))
+            price = max(price, break_even(explorer, goal, (market, timed), target))
+        caps = slower(worth(explorer, explorer.markets[market], goal, target), gain)
+        timed = explorer.fastest(market, Worth(explorer.job.steps, caps))
+        gain = least_speedup(explorer, goal, (market, timed), (target, gain))
+    now = offering.usd_per_hour / explorer.markets[number].pool.machine.devices
     return ToWin(
         offering=offering.id,
-        price_usd_per_device_hour=price,
+        price_usd_per_device_hour=price or None,
         price_now_usd_per_device_hour=now or None,
         price_change_pct=100 * (price / now - 1) if price and now else None,
         speedup=gain if gain < MOST_SPEEDUP else None,
@@ -40,6 +48,11 @@ def to_win(unbound: Unbound, goal: Goal, row: Candidates, target: float) -> ToWi
 
 
 Place = tuple[int, Timed]  # a market, and its timed layouts
+
+
+def slower(known: Worth, times: float) -> tuple[Ceiling, ...]:
+    """The caps on rows whose steps are about to be so many times as fast."""
+    return tuple(cap._replace(most=cap.most * times) if isinstance(cap, Cap) else cap for cap in known.caps)
 
 
 def listed_alone(explorer: Explorer, index: int) -> Explorer:
