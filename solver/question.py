@@ -26,8 +26,9 @@ from solver.globs import (
 from solver.models import absurd, canonical, model_faults, nearest, of_catalog, read_config
 from solver.physics.schedules import NAMED
 from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, TOGETHER, Images, Local
+from solver.pricing.assumed import assumed
 from solver.pricing.market import offered
-from solver.pricing.stock import Shop, assumed
+from solver.pricing.stock import Shop
 from solver.problem import (
     InlineModel,
     ModelName,
@@ -142,7 +143,7 @@ def ask(problem: Problem) -> Question:
     architecture, notes = model
     training, limits = problem.training, problem.limits
     allowed = allowed_ids(catalog, limits)
-    frameworks = _able(catalog, allowed["frameworks"], problem)
+    frameworks = _able(catalog, allowed["frameworks"], problem, architecture)
     return Question(
         problem=problem,
         catalog=catalog,
@@ -175,15 +176,23 @@ def ask(problem: Problem) -> Question:
     )
 
 
-def _able(catalog: Catalog, allowed: set[str], problem: Problem) -> tuple[Framework, ...]:
-    """The frameworks that may be used and have the optimizer. Raises InputError where none has."""
-    optimizer = problem.training.optimizer
-    having = [f for f in catalog.frameworks.values() if optimizer in f.optimizers]
-    able = tuple(f for f in having if f.id in allowed)
-    if not able and allowed:
-        told = f"no framework that may be used has {optimizer}; there is {', '.join(f.id for f in having)}"
-        raise InputError(problem.source, [Fault("training.optimizer", told)])
-    return able
+def _able(
+    catalog: Catalog, allowed: set[str], problem: Problem, architecture: Architecture
+) -> tuple[Framework, ...]:
+    """The frameworks that may be used and have optimizer and model. Raises InputError where none has."""
+    optimizer, kind = problem.training.optimizer, architecture.model_type
+    having = {
+        "training.optimizer": (optimizer, lambda f: optimizer in f.optimizers),
+        "model": (f"code for models of type {kind}", lambda f: f.lack_of(kind) is None),
+    }
+    able = [f for f in catalog.frameworks.values() if f.id in allowed]
+    for field, (what, has) in having.items():
+        able = [f for f in able if has(f)]
+        if not able and allowed:
+            others = ", ".join(f.id for f in catalog.frameworks.values() if has(f))
+            told = f"no framework that may be used has {what}; there is {others}"
+            raise InputError(problem.source, [Fault(field, told)])
+    return tuple(able)
 
 
 def _idle(catalog: Catalog, problem: Problem, frameworks: tuple[Framework, ...]) -> Iterable[str]:

@@ -179,6 +179,8 @@ def test_what_stands_there_is_not_counted_twice() -> None:
         ({"buy": {"machine": "h100-sxm-9", "price": 1}}, 'buy[0].machine: "h100-sxm-9" is no machine'),
         ({"already_owned": {"machine": "h100-sxm-8", "count": 2, "fabric": "x"}},
          'already_owned[0].fabric: "x" is no fabric'),
+        ({"reservations": {"provider": "a", "machine": "h100-sxm-8", "count": 1, "until": "2020-02-01"}},
+         "reservations[0].until: 2020-02-01 is not after "),
         ({"discounts": {"nord": "15%"}}, 'discounts.nord: "nord" matches no offering; '),
         ({"discounts": {"north": "115%"}}, 'discounts.north: "115%" is not a percentage from 0 to 100; '),
         ({"limits": {"quotas": {"provider": "nord", "machines": 3}}},

@@ -1,10 +1,11 @@
 """Machines that a problem's file adds to the market: private offers, reservations, one's own, purchase."""
 
+import datetime
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from solver.catalog import Catalog
+from solver.catalog import Catalog, age_days
 from solver.catalog.money import Owned, Site
 from solver.catalog.offers import OfferingRow, machines_of
 from solver.catalog.records import Link, Machine, Offering
@@ -46,35 +47,6 @@ class Shop(NamedTuple):
         stated = {"pue": self.problem.ownership.pue, "carbon": self.problem.ownership.carbon}
         known = self.catalog.site(OWN, PREMISES).model_dump()
         return Site(**(known | {name: value for name, value in stated.items() if value is not None}))
-
-
-def assumed(shop: Shop) -> Iterator[str]:
-    """What was taken for the user where machines are owned."""
-    problem = shop.problem
-    mine = [name for name in ("buy", "already_owned", "reservations") if getattr(problem, name)]
-    if mine and "owned" not in problem.limits.pricing:
-        yield f'limits.pricing leaves out "owned", so nothing under {" and ".join(mine)} is used'
-    if not problem.buy and not problem.already_owned:
-        return
-    known = shop.catalog.ownership["ownership"]
-    left = [name for name in SHARES if getattr(problem.ownership, name) is None]
-    taken = [f"{name} {100 * getattr(known, name):.3g} %" for name in left]
-    prices = {"hosting": "USD/kW-month", "electricity": "USD/kWh", "storage": "USD/TB"}
-    taken += [
-        f"{name} {getattr(known, name):g} {unit}"
-        for name, unit in prices.items()
-        if getattr(problem.ownership, name) is None
-    ]
-    if problem.ownership.life is None:
-        taken.insert(0, f"life {shop.terms.years:g} years")
-    if taken:
-        yield f"ownership: not stated, so taken of the catalog: {', '.join(taken)}"
-    for item in problem.already_owned:
-        if item.machine in shop.catalog.machines and _least_price(shop, item.machine) is None:
-            yield f"already_owned: no price of {item.machine} is known, so maintenance and staff are left out"
-
-
-SHARES = ("residual", "utilisation", "interest", "maintenance", "staff")
 
 
 def joined(shop: Shop) -> Iterator[Offering]:
@@ -152,11 +124,20 @@ def _private_one(shop: Shop, offer: Offer, machine: Machine, index: int) -> Offe
     site = shop.catalog.site(offer.provider, offer.region)
     seat = Seat(f"offer:{index}:{offer.provider}:{offer.machine}", offer.provider, offer.region, site)
     found = _offering(shop, offer, seat, count, (offer.price, None))
-    return found.model_copy(update={"pricing": offer.pricing, "max_days": _days(offer)})
+    return found.model_copy(
+        update={"pricing": offer.pricing, "max_days": _days(shop, offer, f"offers[{index}]")}
+    )
 
 
-def _days(item: Offer | Reservation) -> float | None:
-    return item.until / DAY_S if item.until is not None else None
+def _days(shop: Shop, item: Offer | Reservation, field: str) -> float | None:
+    """How long it lasts from the start of the run; a day is counted from the date of the catalog."""
+    if not isinstance(item.until, datetime.date):
+        return item.until / DAY_S if item.until is not None else None
+    left = age_days(shop.catalog.date, item.until.isoformat())
+    if left <= 0:
+        sentence = f"{item.until} is not after {shop.catalog.date}, the date of the catalog"
+        shop.faults.append(Fault(f"{field}.until", f'{sentence}; write a later day, or e.g. "90 days"'))
+    return float(left)
 
 
 def _reserved(shop: Shop) -> Iterator[Offering]:
@@ -166,7 +147,7 @@ def _reserved(shop: Shop) -> Iterator[Offering]:
         site = shop.catalog.site(item.provider, item.region)
         seat = Seat(f"reservation:{index}:{item.provider}:{item.machine}", item.provider, item.region, site)
         found = _offering(shop, item, seat, item.count, (item.price, None))
-        yield found.model_copy(update={"max_days": _days(item)})
+        yield found.model_copy(update={"max_days": _days(shop, item, f"reservations[{index}]")})
 
 
 def _standing(shop: Shop) -> Iterator[Offering]:
@@ -186,7 +167,7 @@ def _own(shop: Shop, item: AlreadyOwned | Purchase, named: tuple[str, str], most
     machine = shop.catalog.machines[item.machine]
     device = shop.catalog.devices[machine.device]
     bought = isinstance(item, Purchase)
-    price = item.price if isinstance(item, Purchase) else _least_price(shop, item.machine)
+    price = item.price if isinstance(item, Purchase) else least_price(shop, item.machine)
     link = shop.catalog.fabric(item.fabric or machine.default_fabric or "")
     rates = owned(shop.terms_on(link), machine, price or 0.0, bought=bought)
     alone = least_watts(shop.catalog.operations["operations"], device, machine) * shop.premises.pue
@@ -195,7 +176,7 @@ def _own(shop: Shop, item: AlreadyOwned | Purchase, named: tuple[str, str], most
     return found.model_copy(update={"max_days": shop.terms.years * 365.25}) if bought else found
 
 
-def _least_price(shop: Shop, machine: str) -> float | None:
+def least_price(shop: Shop, machine: str) -> float | None:
     """What the catalog asks for a server, the least of several."""
     return min((row.capex for row in servers(shop.catalog, machine) if row.capex), default=None)
 

@@ -13,6 +13,7 @@ from solver.problem.money import (
     Pue,
     Share,
     Stored,
+    Until,
     UsdPerKwh,
     UsdPerKwMonth,
     UsdPerTb,
@@ -107,8 +108,8 @@ class Offer(OfMachine):
     """Where the machines stand."""
     count: Machines | None = None
     """Most machines; as many as the provider gives one job where left out."""
-    until: Duration | None = None
-    """How long the offer holds from the start of the run."""
+    until: Until | None = None
+    """How long the offer holds from the start of the run, or its last day."""
 
 
 class Reservation(OfMachine):
@@ -120,8 +121,8 @@ class Reservation(OfMachine):
     """How many machines."""
     region: Name = "any"
     """Where the machines stand."""
-    until: Duration | None = None
-    """How long they are there from the start of the run."""
+    until: Until | None = None
+    """How long they are there from the start of the run, or their last day."""
     price: FreePrice = 0.0
     """What one machine still costs an hour."""
 

@@ -1,10 +1,11 @@
 """Types of the fields about money: prices, percentages and what they are of."""
 
+import datetime
 import re
 from collections.abc import Callable
 from typing import Annotated
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, PlainValidator
 from pydantic import WithJsonSchema as Json
 
 from solver import units
@@ -59,6 +60,22 @@ def _ratio(value: object) -> float:
     return float(value)
 
 
+def _until(value: units.Value | datetime.date) -> float | datetime.date:
+    """How long from the start of the run, or the day on which it ends."""
+    try:
+        return datetime.date.fromisoformat(str(value))
+    except ValueError:
+        pass
+    try:
+        seconds = units.seconds(str(value) if isinstance(value, datetime.date) else value)
+    except ValueError:
+        told = "is neither a duration nor a day"
+        raise ValueError(f'{shown(value)} {told}; write e.g. "90 days" or 2027-03-01') from None
+    if seconds == 0:
+        raise ValueError(f'{shown(value)} is not above zero; write e.g. "90 days", or leave it out')
+    return seconds
+
+
 def _examples(*examples: object) -> Json:
     return Json({"type": ["string", "number"], "examples": list(examples)})
 
@@ -92,4 +109,5 @@ UsdPerKwMonth = Annotated[
 UsdPerTb = Annotated[float, BeforeValidator(_per(units.usd, "TB", "100 USD/TB")), _examples("100 USD/TB")]
 Stored = Annotated[float, BeforeValidator(units.bytes_), _examples("15 TB", "0 GB")]
 Intensity = Annotated[float, BeforeValidator(_intensity), _examples("200 g/kWh")]
+Until = Annotated[float | datetime.date, PlainValidator(_until), _examples("90 days", "2027-03-01")]
 Pue = Annotated[float, BeforeValidator(_ratio), Json({"type": "number", "minimum": 1, "maximum": 5})]
