@@ -90,17 +90,15 @@ def gathers_s(messages_bytes: Iterable[Number], group: Span, network: Network) -
 def all_reduce_s(message_bytes: Number, group: Span, network: Network) -> Floats:
     """Time of an all-reduce: a reduce-scatter and an all-gather. [s], (N,)
 
-    Across machines sums go along a tree: of n machines each sends (n - 1)/n of the payload through its cards
-    on both ways, where a ring sends (r - 1)/r.
+    Across n machines sums go along a tree: each sends (n - 1)/n of the payload through its cards, both ways,
+    where a ring of r ranks sends (r - 1)/r; inside of one they go around its own ranks alone.
 
     Source: NCCL 2.4 release notes (double binary trees); measured over EFA, docs/kernels.md.
     """
     inside = network.link_bytes_per_s * link_share(group.local, network)
-    near = (group.ranks - 1) / group.ranks * message_bytes
+    near = (group.local - 1) / group.local * message_bytes
     far = (group.nodes - 1) / group.nodes * message_bytes
-    longer = np.maximum(
-        _over(near * (group.local > 1), inside), _over(far, network.fabric_bytes_per_s * group.local)
-    )
+    longer = np.maximum(_over(near, inside), _over(far, network.fabric_bytes_per_s * group.local))
     return 2 * np.square(np.sqrt(longer) + np.sqrt(latency_s(group, network)))
 
 
