@@ -325,13 +325,22 @@ def test_the_worked_example_of_the_page(recompute: str, gib: float) -> None:
             ), name
 
 
-def test_the_page_prints_the_estimators_as_the_command_does() -> None:
-    command = [sys.executable, "benchmarks/memory_table.py", "estimators"]
+def printed(*command: str) -> str:
+    """What a benchmark prints."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    printed = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    return subprocess.run(
+        [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     ).stdout
-    assert printed in PAGE
+
+
+def test_the_page_prints_the_estimators_as_the_command_does() -> None:
+    assert printed("benchmarks/memory_table.py", "estimators") in PAGE
+
+
+def test_the_page_prints_the_cases_as_the_command_does_and_explains_each_that_is_missed() -> None:
+    table = printed("benchmarks/memory_cases.py")
+    assert table in PAGE
+    assert re.findall(r"\| (C\d+) \|.*\| no: .{20,} \|", table) == ["C023", "C049", "C049", "C055", "C055"]
 
 
 # --- laws
