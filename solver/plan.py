@@ -167,13 +167,15 @@ class Relaxation(Part):
 class RentOrBuy(Part):
     """The best plan that is bought against the best that is not, and the use at which both cost the same.
 
-    break_even_utilisation_pct: above it buying is cheaper; beyond 100 no use is enough, None: not even that.
+    capex_usd: price of what is bought, its network included. break_even_utilisation_pct: above it buying is
+    cheaper; beyond 100 no use is enough, None: not even that.
     """
 
     bought: str
     rented: str
     buy_usd: Number
     rent_usd: Number
+    capex_usd: Number
     utilisation_pct: Number
     break_even_utilisation_pct: Number | None
 

@@ -101,6 +101,8 @@ def test_rent_and_buy_cross_at_the_use_that_is_told() -> None:
     first = solver.solve(base, top=2)
     assert first.rent_or_buy is not None
     even = first.rent_or_buy.break_even_utilisation_pct
+    count = first.plans[0].machines
+    assert first.rent_or_buy.capex_usd == pytest.approx(count * (310_000 + 8 * (562.5 + 1280)))
     assert even is not None
     assert first.plans[0].provider == "bought"  # at 70 %
     assert even < 70

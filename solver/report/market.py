@@ -52,7 +52,7 @@ def rent_or_buy(answer: Fields) -> Iterator[RenderableType]:
     found = answer.get("rent_or_buy")
     if not found:
         return
-    use = f"in use {found['utilisation_pct']:.3g}% of the hours"
+    use = f"in use {found['utilisation_pct']:.3g}% of the hours; to pay: {words.usd(found['capex_usd'])}"
     yield heading("Rent or buy")
     yield labelled(
         [

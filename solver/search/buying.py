@@ -5,6 +5,8 @@ same.
 from collections.abc import Callable
 
 from solver.plan import Plan, RentOrBuy
+from solver.pricing import Deal
+from solver.pricing.owning import capex_usd
 from solver.pricing.stock import BOUGHT, Shop
 from solver.problem import Problem
 from solver.question import Question
@@ -24,7 +26,7 @@ def rent_or_buy(question: Question, plans: list[Plan], best: Best) -> RentOrBuy 
     looked for again where another plan would be bought at that use.
     """
     problem = question.problem
-    if problem.objective != "cost" or not any(o.provider == BOUGHT for o in question.offerings):
+    if not plans or problem.objective != "cost" or not any(o.provider == BOUGHT for o in question.offerings):
         return None
     bought = next((plan for plan in plans if plan.provider == BOUGHT), None) or best(only_bought(problem))
     rented = next((plan for plan in plans if plan.provider != BOUGHT), None) or best(
@@ -38,9 +40,17 @@ def rent_or_buy(question: Question, plans: list[Plan], best: Best) -> RentOrBuy 
         rented=told(rented),
         buy_usd=bought.cost.total_usd,
         rent_usd=rented.cost.total_usd,
+        capex_usd=_capex(question, bought),
         utilisation_pct=100 * used,
         break_even_utilisation_pct=_break_even(problem, best, (bought, used), rented.cost.total_usd),
     )
+
+
+def _capex(question: Question, plan: Plan) -> float:
+    """Price of the machines of a plan and of what joins them. [USD]"""
+    mine = (plan.provider, plan.instance, plan.machine, plan.interconnect.scale_out)
+    offering = next(o for o in question.offerings if (o.provider, o.instance, o.machine, o.fabric) == mine)
+    return capex_usd(Deal(question.job, offering, next(iter(question.pools(offering)))), plan.machines)
 
 
 def only_bought(problem: Problem) -> Problem:
