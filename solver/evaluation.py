@@ -64,6 +64,7 @@ def violations_of(stated: Stated) -> list[Violation]:
     older = older_rules(((o.before, o.rules) for o in pool.framework.older), stated.version)
     rules = [rule for rule in (*rules_of(pool.framework), *older) if rule not in SEARCHED]
     found = [
+        *_model(stated),
         *_precision(pool),
         *_optimizer(stated),
         *violations(rules, case, layouts, pool.framework.rules | older),
@@ -73,6 +74,14 @@ def violations_of(stated: Stated) -> list[Violation]:
         sentence = f"tp x cp x pp x dp = {ranks} must be the {present} ranks of the {stated.devices} devices"
         found.insert(0, Violation("mesh_fills_devices", sentence, _fitting_dp(layouts, present)))
     return found
+
+
+def _model(stated: Stated) -> list[Violation]:
+    """The framework must have code for the model."""
+    framework, model_type = stated.pool.framework, stated.job.architecture.model_type
+    lack = framework.lack_of(model_type)
+    message = f"{framework.id} has no code for models of type {model_type}"
+    return [Violation("model_exists", message, [], lack.said)] if lack else []
 
 
 def _precision(pool: Pool) -> list[Violation]:

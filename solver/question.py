@@ -3,7 +3,7 @@ once.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -181,7 +181,7 @@ def _able(
 ) -> tuple[Framework, ...]:
     """The frameworks that may be used and have optimizer and model. Raises InputError where none has."""
     optimizer, kind = problem.training.optimizer, architecture.model_type
-    having = {
+    having: dict[str, tuple[str, Callable[[Framework], bool]]] = {
         "training.optimizer": (optimizer, lambda f: optimizer in f.optimizers),
         "model": (f"code for models of type {kind}", lambda f: f.lack_of(kind) is None),
     }

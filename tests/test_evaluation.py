@@ -145,3 +145,10 @@ def test_stages_may_be_dealt_by_hand() -> None:
 def test_stages_that_do_not_hold_the_layers_are_refused(stages: list[int]) -> None:
     (fault,) = faults(layout={"stages": stages})
     assert fault.endswith("write 2 numbers that add up to 32")
+
+
+def test_a_framework_without_code_for_the_model_refuses_it() -> None:
+    result = evaluated(model="mamba-2.8b", layout={"tp": 1, "pp": 1, "dp": 64})
+    assert [(v.rule, v.source) for v in result.violations] == [
+        ("model_exists", "megatron/core/ssm/mamba_mixer.py: layers of Mamba 2 alone")
+    ]

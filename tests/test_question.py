@@ -144,3 +144,21 @@ def test_a_config_is_counted_as_the_inline_model_of_its_shape(tmp_path: Path) ->
     file = {"model": str(tmp_path), "training": TRAINING, "catalog": small_catalog()}
     read = ask(solver.load(file)).job.architecture
     assert read.total_parameters == question().job.architecture.total_parameters
+
+
+def test_frameworks_without_code_for_a_model_do_not_compete() -> None:
+    """MaxText and torchtitan have decoders alone, Megatron-Core Mamba 2 alone."""
+    left = {
+        model: {f.id for f in ask(solver.load({"model": model, "training": TRAINING})).frameworks}
+        for model in ("t5-11b", "mamba-2.8b", "nemotron-h-56b", "llama-3-8b")
+    }
+    assert left["t5-11b"] == left["nemotron-h-56b"] == {"deepspeed", "megatron-core"}
+    assert left["mamba-2.8b"] == {"deepspeed"}
+    assert left["llama-3-8b"] == {"deepspeed", "maxtext", "megatron-core", "neuronx", "torchtitan"}
+
+
+def test_a_framework_that_has_no_code_for_the_model_is_told_those_that_have() -> None:
+    told = faults(model="mamba-2.8b", limits={"frameworks": "maxtext"})
+    assert told == [
+        "model: no framework that may be used has code for models of type mamba; there is deepspeed"
+    ]

@@ -1,5 +1,6 @@
 """The record of a training framework, and how its older generations differ."""
 
+from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from pydantic import Field
@@ -12,6 +13,15 @@ class Support(Record):
 
     families: list[str]
     precisions: list[str]
+
+
+class Lack(Record):
+    """Models that a framework has no code for."""
+
+    models: list[str]
+    """Their `model_type` as config.json has it, as globs."""
+    said: str
+    """Where that can be seen."""
 
 
 class Older(Record):
@@ -84,6 +94,8 @@ class Framework(Fact):
     supports: list[Support]
     rules: dict[str, str]
     """Names of rules.RULES that hold for it, each with where the framework says so."""
+    lacks: list[Lack] = Field(default_factory=list)
+    """Kinds of models that it has no code for."""
     older: list[Older] = Field(default_factory=list)
     """Rules of older versions; those of a version before several hold together."""
     zero: list[int]
@@ -179,3 +191,9 @@ class Framework(Fact):
     """Share of the dynamic memory that the allocator cannot hand out."""
     eras: list[Era] = Field(default_factory=list)
     """Older generations and relatives, the first that matches holds; what is planned is the record itself."""
+
+    def lack_of(self, model_type: str) -> Lack | None:
+        """Why it cannot train models of a type; None: it can."""
+        return next(
+            (lack for lack in self.lacks if any(fnmatchcase(model_type, m) for m in lack.models)), None
+        )
