@@ -113,6 +113,7 @@ def case_of(job: Job, pool: Pool) -> Case:
         schedule=job.schedule.name,
         schedules=tuple(pool.framework.schedules),
         chunks=job.schedule.chunks,
+        hosted=job.optimizer in pool.framework.host_optimizers,
         offload=(0, *(OFFLOAD.index(word) for word in pool.framework.offload)),
     )
 

@@ -81,6 +81,7 @@ CASES: dict[str, dict[str, tuple[Change, Change, Change]]] = {
         "etp_is_one": (MOE, {"etp": 2}, {"etp": 1}),
         "ep_inside_data_parallel": (MOE, {"ep": 8}, {"ep": 4}),
         "no_partial_shard": ({}, {"shard": 2}, {"shard": 0}),
+        "optimizer_runs_on_host": ({"hosted": False}, {"offload": 1}, {"offload": 0}),
         "offload_without_pipeline": ({}, {"offload": 1, "pp": 2}, {"offload": 1, "pp": 1}),
         "batch_is_kept": ({}, {"dp": 3}, {"dp": 8, "grad_accum": 32}),
         "ep_divides_experts": (MOE, {"ep": 3, "dp": 12}, {"ep": 2}),

@@ -44,6 +44,7 @@ REFUSED: dict[str, tuple[Change, Change, Change]] = {
     "nearly_even_stages": ({"layers": 61}, {"pp": 29}, {"pp": 21}),
     "no_interleaving": ({}, {"vpp": 2}, {"vpp": 1}),
     "interleaving_needs_stages": ({}, {"vpp": 2}, {"vpp": 2, "pp": 2}),
+    "optimizer_runs_on_host": ({"hosted": False, "offload": (0, 1)}, {"offload": 1}, {"offload": 0}),
     "interleaving_needs_near_even_stages": ({"layers": 40}, {"pp": 16, "vpp": 3}, {"pp": 8, "vpp": 5}),
     "interleaving_in_rounds": ({}, {"pp": 4, "vpp": 2, "grad_accum": 10}, {"pp": 4, "grad_accum": 10}),
     "interleaving_in_equal_rounds": (

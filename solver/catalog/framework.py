@@ -119,6 +119,8 @@ class Framework(Fact):
     """Of the float32 copy that the optimizer updates (0 where the weights are that copy)."""
     optimizers: list[str] = Field(default_factory=lambda: ["adamw", "adam"])
     """That it has; what each keeps of a parameter beside the master copy is physics.optimizers."""
+    host_optimizers: list[str] = Field(default_factory=lambda: ["adamw", "adam"])
+    """Of these, those that can run on a host, where their state is kept there."""
     gathered_bytes: float
     """Of the weights as ZeRO gathers them to compute."""
     vocab_multiple: int = 1

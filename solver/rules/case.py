@@ -22,6 +22,7 @@ class Case(NamedTuple):
     schedule                  of the pipeline, where it is a named one; schedules: that the framework has
     chunks                    virtual stages that the schedule must have (0: any)
     grain                     what the sides of a narrow matmul are multiples of
+    hosted                    the optimizer can run on a host
     offload                   what it can keep in host memory, as indices into layout.OFFLOAD
     """
 
@@ -42,6 +43,7 @@ class Case(NamedTuple):
     chip: int = 1
     grain: int = GRAIN
     offload: tuple[int, ...] = (0,)
+    hosted: bool = True
     schedule: str = ""
     schedules: tuple[str, ...] = ()
     chunks: int = 0

@@ -251,6 +251,11 @@ RULES = {  # a framework's record lists the names that hold for it; GENERAL hold
         lambda c, x: ~np.isin(x.offload, c.offload),
         "offload {offload_word}: the framework has {offload_words}",
     ),
+    "optimizer_runs_on_host": Rule(
+        ("offload",),
+        lambda c, x: (x.offload > 0) & (not c.hosted),
+        "offload {offload_word}: the optimizer runs on no host here; Adam with its state in float32 does",
+    ),
     "offload_without_pipeline": Rule(
         ("pp", "offload"),
         lambda c, x: (x.offload > 0) & (x.pp > 1),
@@ -287,6 +292,7 @@ GENERAL = (
     "schedule_exists",
     "schedule_sets_chunks",
     "offload_exists",
+    "optimizer_runs_on_host",
     "parameters_leave_sharded",
     "optimizer_leaves_sharded",
     "whole_blocks",
