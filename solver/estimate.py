@@ -217,6 +217,12 @@ class Space:
             fits &= ~away | (on_host <= pool.machine.host_memory / pool.machine.hosts)
         return fits
 
+    def first_stage_fits(self, pool: Pool) -> Bools:
+        """Whether the first stage, mostly the fullest, fits into the devices of a pool. (N,)"""
+        parts = memory.stage_memory(self.setting, self.layer_memory, self.layouts, (self.stages, 0))
+        first: Floats = sum(parts.values(), np.zeros(len(self.layouts)))
+        return first <= (1 - self.setting.room.free) * pool.rank.usable_bytes
+
     def sound(self, pool: Pool, rows: Ints) -> Bools:
         """Whether layouts would fit with a peak that is above the estimate by its error. (rows,)"""
         return (1 + self.setting.room.error) * self.peak(rows) <= pool.rank.usable_bytes
