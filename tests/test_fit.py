@@ -1,11 +1,15 @@
 """How few devices hold a model: counts that are the least, figures that evaluate gives back, plain words."""
 
+import json
+import sys
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import solver
+from solver.cli import main
 from solver.errors import InputError
 from solver.fitting import Wanted, fit
 from solver.fitting.record import DeviceFit, FitOption
@@ -136,3 +140,48 @@ def test_every_wrong_word_is_told_by_its_option_with_the_nearest() -> None:
 
 def test_the_keys_of_an_option_are_these() -> None:
     assert FitOption.model_fields.keys() == KEYS
+
+
+def printed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str
+) -> tuple[int, str]:
+    """Exit code and standard output of the command."""
+    monkeypatch.setattr(sys, "argv", ["trainplan", "fit", *arguments])
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert isinstance(stopped.value.code, int)
+    return stopped.value.code, capsys.readouterr().out
+
+
+def test_the_command_prints_what_python_returns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out = printed(capsys, monkeypatch, "1B", "--device", "rtx4090", "--json")
+    [device] = json.loads(out)["devices"]
+    assert (code, device["device"], device["as_is"]) == (0, "rtx4090", 1)
+    assert device["options"][0]["memory"]["peak_gib"] < device["usable_gib"]
+
+
+def test_the_report_reads_in_eighty_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out = printed(capsys, monkeypatch, "llama-3-8b", "--device", "rtx4090")
+    assert code == 0
+    assert "hold it as it is" in out
+    assert "With full recompute" in out
+    assert max(len(line) for line in out.splitlines()) <= 80
+    assert "None" not in out
+
+
+def test_nothing_that_fits_and_bad_words_have_exit_codes_of_their_own(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out = printed(capsys, monkeypatch, "1B", "--device", "v100-32-sxm", "--precision", "bf16")
+    assert (code, "it does not fit" in out) == (3, True)
+    assert printed(capsys, monkeypatch, "1B", "--device", "h100x", "--json")[0] == 2
+
+
+@pytest.mark.parametrize("key", sorted({*DeviceFit.model_fields, *FitOption.model_fields}))
+def test_every_key_is_in_the_guide(key: str) -> None:
+    assert f"`{key}`" in (Path(__file__).parents[1] / "docs" / "fit.md").read_text("utf-8")
