@@ -64,7 +64,8 @@ class Layouts:
 
     @cached_property
     def _size(self) -> int:
-        return max(len(column) for column in self.columns.values())
+        sizes = {len(column) for column in self.columns.values()}
+        return 0 if 0 in sizes else max(sizes)
 
     def __len__(self) -> int:
         return self._size
@@ -91,6 +92,37 @@ class Layouts:
 
     def row(self, index: int) -> dict[str, int]:
         return {name: int(c[index if len(c) > 1 else 0]) for name, c in self.columns.items()}
+
+
+class Wanted(NamedTuple):
+    """What is wanted of a dimension: values that are listed, spans (from, to), and spans to stay out of."""
+
+    listed: tuple[int, ...] = ()
+    spans: tuple[tuple[int, int], ...] = ()
+    without: tuple[tuple[int, int], ...] = ()
+
+    def among(self, own: Iterable[int]) -> list[int]:
+        """The values to try, where `own` are tried if nothing is said: spans only narrow them."""
+        if self == Wanted():
+            return sorted(set(own))
+        narrowed = () if self.listed and not self.spans else own
+        values = np.array(sorted({*self.listed, *narrowed}), np.int64)
+        found: list[int] = values[self.admits(values)].tolist()
+        return found
+
+    def admits(self, values: Ints) -> Bools:
+        """Where a value is wanted. (...)"""
+        wanted = np.ones(np.shape(values), np.bool_)
+        if self.listed or self.spans:
+            wanted = np.isin(values, self.listed) | _within(values, self.spans)
+        return wanted & ~_within(values, self.without)
+
+
+def _within(values: Ints, spans: Iterable[tuple[int, int]]) -> Bools:
+    inside = np.zeros(np.shape(values), np.bool_)
+    for least, most in spans:
+        inside |= (values >= least) & (values <= most)
+    return inside
 
 
 CUT = ("tp", "cp", "ep", "etp", "micro_batch", "recompute", "sequence_parallel")

@@ -11,8 +11,9 @@ from solver.layout import Bools
 from solver.physics.hardware import Floats
 from solver.question import Question, admitted
 from solver.search.bounds import market_floors
-from solver.search.candidates import ROUNDING, Candidates, Explorer
-from solver.search.explore import Goal, in_order, least_ranks, ranked, worth
+from solver.search.candidates import Candidates, Explorer
+from solver.search.explore import Goal, in_order, ranked, worth
+from solver.search.hunt import ROUNDING
 from solver.search.limits import violated
 
 Naming = Callable[[Question, Offering], str]
@@ -53,7 +54,6 @@ class Walk:
         """The best row of each group that keeps every limit, the best first."""
         explorer, goal = self.explorer, self.goal
         rank_s = self.rank_s = market_floors(explorer)
-        explorer.least = least_ranks(explorer, goal, rank_s)
         order, bounds = in_order(explorer, goal, rank_s)
         tables = [Candidates.none()]
         for number in order:
@@ -95,7 +95,7 @@ class Walk:
 def unbound(explorer: Explorer) -> Explorer:
     """The explorer without a deadline in sight: counts that cannot keep it are looked at too."""
     free = copy(explorer)
-    free.least, free.costs, free.counters = {}, {}, copy(explorer.counters)
+    free.counters = copy(explorer.counters)
     return free
 
 

@@ -10,8 +10,9 @@ from solver.comparing.leaders import kept
 from solver.comparing.record import ToWin
 from solver.physics.hardware import Floats
 from solver.pricing import HOUR_S
-from solver.search.candidates import Candidates, Explorer, Timed
+from solver.search.candidates import Candidates, Explorer
 from solver.search.explore import Goal, worth
+from solver.search.hunt import Timed
 from solver.search.worth import Cap, Ceiling, Worth
 
 HALVINGS = 30  # of the interval in which a speed-up is sought
@@ -26,7 +27,8 @@ def to_win(bounded: Explorer, goal: Goal, row: Candidates, target: float) -> ToW
     """
     index, number = int(row.offering[0]), int(row.pool[0])
     explorer = listed_alone(bounded, index)
-    offering, alone = explorer.offerings[index], (number, Timed(row.layout, row.devices, row.step_s))
+    timed = Timed(row.layout, row.devices, row.step_s, row.fragile)
+    offering, alone = explorer.offerings[index], (number, timed)
     price = break_even(explorer, goal, alone, target) if goal.objective == "cost" else 0.0
     gain = least_speedup(explorer, goal, alone, (target, MOST_SPEEDUP))
     for market in (number for number, m in enumerate(explorer.markets) if m.offerings):

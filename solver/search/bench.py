@@ -15,15 +15,15 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from solver.estimate import Space
+from solver.layout import Layouts
 from solver.physics.hardware import Floats
 from solver.question import Question
 from solver.search.bounds import market_floors
-from solver.search.candidates import SLACK, Counters, Explorer, Timed
-from solver.search.space import Frame, layouts_of, ways_of
+from solver.search.candidates import SLACK, Explorer
+from solver.search.hunt import Counters, Timed
+from solver.search.space import meshes_of, ways_of
 from solver.search.worth import Worth
 
-ROWS_KEPT = 1_000_000  # layouts whose spaces stay at hand while markets are looked at: some 100 MB
 TABLES_KEPT = 2
 BENCHES_KEPT = 2
 FLOORS_KEPT = 100_000
@@ -42,13 +42,13 @@ def shared_by(question: Question) -> Hashable:
 class Looked(NamedTuple):
     """A market looked at whole, for jobs up to so many ranks.
 
-    space: its fastest layouts alone, which `timed` points into; layouts, excluded: as Counters has them.
+    layouts: the fastest alone, which `timed` points into; legal, excluded: as Counters has them.
     """
 
     most_ranks: int
-    space: Space
+    layouts: Layouts
     timed: Timed
-    layouts: int
+    legal: int
     excluded: int
 
 
@@ -79,9 +79,6 @@ class Bench:
 
     looked: dict[Hashable, Looked] = field(default_factory=dict)
     floors: dict[Hashable, float] = field(default_factory=dict)
-    spaces: Recent[tuple[Frame, str, str], Space] = field(
-        default_factory=lambda: Recent(ROWS_KEPT, lambda space: len(space.layouts))
-    )
     tables: Recent[Hashable, Any] = field(default_factory=lambda: Recent(TABLES_KEPT))
 
     def look(self, explorer: Explorer, number: int) -> Looked:
@@ -95,39 +92,27 @@ class Bench:
 
     def _look(self, explorer: Explorer, number: int) -> Looked:
         alone = copy(explorer)  # the same question, without a limit
-        alone.bench, alone.spaces, alone.costs = None, self.spaces, {}
-        alone.least, alone.counters = {}, Counters()
+        alone.bench, alone.counters = None, Counters()
+        alone.frames, alone.found, alone.told = {}, {}, {}
         alone.most_devices = roomy(explorer.most_devices)
-        market = alone.markets[number]
         timed = alone.fastest(number, Worth(1, ()))
-        whole = alone.space(market)
-        layouts_of.cache_clear()  # why: the spaces at hand hold them, and give them up when they are too many
+        layouts = alone.found[number].layouts
         rows, place = np.unique(timed.layout, return_inverse=True)
         return Looked(
-            alone.most_ranks(market),
-            Space.of(whole.setting, whole.layouts.take(rows)),
+            alone.most_ranks(alone.markets[number]),
+            layouts.take(rows),
             timed._replace(layout=place),
             alone.counters.configurations,
             alone.counters.excluded,
         )
 
-    def look_at_all(self, explorer: Explorer) -> None:
-        """Every market, those of one space side by side, so that it is laid out once."""
-        alike: dict[Hashable, list[int]] = {}
-        for number, market in enumerate(explorer.markets):
-            alike.setdefault(explorer.space_key(market), []).append(number)
-        for members in alike.values():
-            for number in members:
-                self.look(explorer, number)
-
     def fastest(self, explorer: Explorer, number: int, worth: Worth) -> Timed:
         """As Explorer.fastest, of the layouts that are known."""
         known, market = self.look(explorer, number), explorer.markets[number]
-        explorer.counters.add(known.layouts, known.excluded)
-        layout, devices, step_s = known.timed
-        small = devices * market.pool.device.ranks <= explorer.most_ranks(market)
-        keep = np.flatnonzero(small & worth.able(step_s, devices))
-        return Timed(layout[keep], devices[keep], step_s[keep])
+        explorer.counters.add(known.legal, known.excluded)
+        timed = known.timed
+        small = timed.devices * market.pool.device.ranks <= explorer.most_ranks(market)
+        return timed.take(np.flatnonzero(small & worth.able(timed.step_s, timed.devices)))
 
     def market_floors(self, explorer: Explorer) -> Floats:
         """As bounds.market_floors, each market once."""
@@ -161,5 +146,5 @@ class Benches:
 
 def forget() -> None:
     """Gives up what the last question laid out; the next one is of another job."""
-    layouts_of.cache_clear()
+    meshes_of.cache_clear()
     ways_of.cache_clear()

@@ -5,13 +5,15 @@ side.
 import numpy as np
 
 from solver.estimate import Job, setting_of
-from solver.layout import Layouts
+from solver.layout import RECOMPUTE, Layouts
 from solver.physics.compute import ends_s, mean_layer
 from solver.physics.hardware import Floats, Rank, side_by_side
 from solver.physics.layer import layer_time
 from solver.physics.memory import Setting
-from solver.search.candidates import Explorer, Market
-from solver.search.space import tensor_degrees, ways_of
+from solver.search.candidates import Explorer, Rough
+from solver.search.space import ways_of
+
+NOTHING = RECOMPUTE[0]
 
 
 def market_floors(explorer: Explorer) -> Floats:
@@ -25,27 +27,31 @@ def market_floors(explorer: Explorer) -> Floats:
     for number, market in enumerate(explorer.markets):
         alike.setdefault((market.pool.framework.id, market.pool.precision), []).append(number)
     for members in alike.values():
-        floors[members] = _floors(explorer, [explorer.markets[number] for number in members])
+        floors[members] = _floors(explorer, members)
     return floors
 
 
-def _floors(explorer: Explorer, markets: list[Market]) -> Floats:
+def _floors(explorer: Explorer, numbers: list[int]) -> Floats:
     """Of markets of one framework and precision. (m,)"""
-    pool = markets[0].pool
-    setting = setting_of(explorer.job, pool.framework, pool.precision)
-    frames = [explorer.frame(market) for market in markets]
+    pools = [explorer.markets[number].pool for number in numbers]
+    setting = setting_of(explorer.job, pools[0].framework, pools[0].precision)
+    frames = [explorer.frame(number) for number in numbers]
     widest = max(frames, key=lambda frame: frame.domain)
-    ways = ways_of(widest._replace(most_ranks=max(frame.most_ranks for frame in frames)))
+    words = widest.recompute[:1] if NOTHING in widest.recompute else widest.recompute
+    most = max(frame.most_ranks for frame in frames)
+    ways = ways_of(widest._replace(most_ranks=most, recompute=words))  # why: recomputing only adds
     if len(ways) == 0:
-        return np.full(len(markets), np.inf)
-    devices = {market.pool.device.id: market.pool.rank for market in markets}
+        return np.full(len(numbers), np.inf)
+    devices = {pool.device.id: pool.rank for pool in pools}
     seconds = rank_seconds(explorer.job, setting, side_by_side(list(devices.values())), ways)
-    rows = {name: seconds[place] for place, name in enumerate(devices)}
-    admitted = [np.isin(ways.tp, frame.values("tp", tensor_degrees(frame))) for frame in frames]
+    rows = {name: place for place, name in enumerate(devices)}
+    for name, place in rows.items():
+        explorer.rough[name, pools[0].framework.id, pools[0].precision] = Rough(ways, seconds[place])
+    admitted = {frame: np.isin(ways.tp, frame.values("tp")) for frame in set(frames)}
     return np.array(
         [
-            rows[market.pool.device.id][fits].min(initial=np.inf)
-            for market, fits in zip(markets, admitted, strict=True)
+            seconds[rows[pool.device.id]][admitted[frame]].min(initial=np.inf)
+            for pool, frame in zip(pools, frames, strict=True)
         ]
     )
 

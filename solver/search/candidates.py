@@ -13,20 +13,21 @@ import numpy as np
 
 from solver.catalog.records import Offering
 from solver.estimate import Job, Pool, Space, case_of, rules_of, run_of, setting_of
-from solver.layout import RECOMPUTE, Ints, numbered
+from solver.layout import RECOMPUTE, Ints, Layouts
 from solver.physics.hardware import Floats
 from solver.physics.layer import LayerCost
 from solver.pricing import HOUR_S, Deal, carbon_kg, cost_parts, energy_wh
 from solver.pricing.quotas import most_machines
 from solver.question import Question
-from solver.search.space import SMALL, Frame, Pins, layouts_of
+from solver.search.field import Field, field_of, worthy
+from solver.search.hunt import ROUNDING, Counters, Found, Ground, Hunt, Timed
+from solver.search.leaders import in_order, leaders, ties
+from solver.search.space import SMALL, Frame, Pins, legal_layouts, ways_of, ways_within
 from solver.search.worth import Worth
 
 if TYPE_CHECKING:
     from solver.search.bench import Bench
 
-ROUNDING = 1e-12  # what float64 sums in another order may differ by, relative
-TRIES = 4  # layouts of each count that are timed first
 NEVER = 1e-9  # machines of a quota that leaves no whole one
 SLACK = 1.25  # rows beyond a limit by up to this are kept: near misses, so that limits bind in the model
 
@@ -74,34 +75,16 @@ class Market(NamedTuple):
     pool: Pool
 
 
-@dataclass
-class Counters:
-    """Legal layouts on pools: looked at, and excluded by a bound; pools that were excluded whole.
-
-    Of a pool excluded whole, layouts count where another pool of the same geometry was looked at.
-    """
-
-    configurations: int = 0
-    excluded: int = 0
-    pools: int = 0
-
-    def add(self, layouts: int, excluded: int) -> None:
-        """Layouts of a pool, and how many of them a bound excluded."""
-        self.configurations += layouts
-        self.excluded += excluded
-
-
 def pool_key(pool: Pool) -> tuple[str, str, str]:
     """Device, framework and precision: what a bound on compute depends on."""
     return (pool.device.id, pool.framework.id, pool.precision)
 
 
-class Timed(NamedTuple):
-    """The fastest layouts of a pool: index into its space, devices, step time. (M,)"""
+class Rough(NamedTuple):
+    """Ways to cut a layer, as one device does it: lower bounds of the rank-seconds of a step. (K,)"""
 
-    layout: Ints
-    devices: Ints
-    step_s: Floats
+    ways: Layouts
+    rank_s: Floats
 
 
 @dataclass
@@ -117,10 +100,17 @@ class Explorer:
     kept: int = 1
     pinned: Pins = ()
     counters: Counters = field(default_factory=Counters)
-    spaces: dict[tuple[Frame, str, str], Space] = field(default_factory=dict)
-    costs: dict[int, LayerCost] = field(default_factory=dict)
-    least: dict[tuple[str, str, str], int] = field(default_factory=dict)
-    """By pool_key: ranks without which no limit on time can be kept."""
+    rough: dict[tuple[str, str, str], Rough] = field(default_factory=dict)
+    """By pool_key, what is known of compute alone."""
+    fields: dict[tuple[Frame, str, str], tuple[Field, Ints]] = field(default_factory=dict)
+    """By frame, framework and precision: what is laid out there, and which of the rough ways each way is."""
+    frames: dict[int, Frame] = field(default_factory=dict)
+    found: dict[int, Found] = field(default_factory=dict)
+    """By market, the layouts that the search keeps of it."""
+    told: dict[tuple[int, int], tuple[Space, LayerCost]] = field(default_factory=dict)
+    """By market and number of layouts found there: what these take."""
+    legal: dict[Frame, int] = field(default_factory=dict)
+    """How many layouts are legal, where they were counted."""
     unexplored: float = np.inf
     """The least lower bound of the objective among markets that no time was left for."""
     bench: "Bench | None" = None
@@ -157,84 +147,87 @@ class Explorer:
             min(pool.machine.devices if alone else self.most_devices, self.most_devices) * pool.device.ranks
         )
 
-    def frame(self, market: Market) -> Frame:
-        """What decides the layouts of a market."""
-        pool = market.pool
-        return Frame(
-            case_of(self.job, pool),
-            rules_of(pool.framework),
-            pool.domain_ranks,
-            self.least.get(pool_key(pool), 1),
-            self.most_ranks(market),
-            recomputable(pool, self.pinned),
-            self.job.architecture.total_parameters < SMALL,
-            self.pinned,
-        )
+    def frame(self, number: int) -> Frame:
+        """What decides the layouts of market `number`."""
+        if number not in self.frames:
+            market = self.markets[number]
+            pool = market.pool
+            self.frames[number] = Frame(
+                case_of(self.job, pool),
+                rules_of(pool.framework),
+                pool.domain_ranks,
+                self.most_ranks(market),
+                recomputable(pool, self.pinned),
+                self.job.architecture.total_parameters < SMALL,
+                self.pinned,
+            )
+        return self.frames[number]
 
-    def space_key(self, market: Market) -> tuple[Frame, str, str]:
-        """What markets with the same layouts share."""
-        return (self.frame(market), *pool_key(market.pool)[1:])
+    def hunt(self, number: int, worth: Worth) -> Hunt:
+        """A search of market `number` for what may be worth it, by ways whose compute alone may be."""
+        ground = Ground(self.job, self.markets[number].pool, self.frame(number))
+        rough = self.rough.get(pool_key(ground.pool))
+        if rough is None:
+            return Hunt(ground, field_of(ground.frame, ways_of(ground.frame)), self.kept)
+        key = (ground.frame, *pool_key(ground.pool)[1:])
+        if key not in self.fields:
+            ways, of = ways_within(ground.frame, rough.ways)
+            self.fields[key] = field_of(ground.frame, ways), of
+        field, of = self.fields[key]
+        floors = (1 - ROUNDING) * rough.rank_s[of]
+        order = np.argsort(floors, kind="stable")
+        able = worthy(worth, floors[order], field.ranks, ground.pool.device.ranks)
+        return Hunt(ground, field.take(order[:able]), self.kept)
 
-    def space(self, market: Market) -> Space:
-        """The legal layouts of a market; shared by all of the same geometry."""
-        pool, key = market.pool, self.space_key(market)
-        if key not in self.spaces:
-            setting = setting_of(self.job, pool.framework, pool.precision)
-            self.spaces[key] = Space.of(setting, layouts_of(key[0]))
-        return self.spaces[key]
-
-    def cost(self, number: int) -> LayerCost:
-        """Of each way to cut a layer, in market `number`. (K,)"""
-        if number not in self.costs:
-            self.costs[number] = self.known(number).layer_cost(self.markets[number].pool)
-        return self.costs[number]
+    def layouts(self, number: int) -> Layouts:
+        """The layouts of market `number` that its timed layouts point into."""
+        return self.bench.look(self, number).layouts if self.bench else self.found[number].layouts
 
     def known(self, number: int) -> Space:
-        """The layouts of market `number` that its timed layouts point into."""
-        if self.bench is not None:
-            return self.bench.look(self, number).space
-        return self.space(self.markets[number])
+        """These layouts, with what they hold."""
+        return self._told(number)[0]
 
-    def way_floors(self, number: int) -> Floats:
-        """A lower bound of the rank-seconds of a step for each way to cut a layer in market `number`. [s],
-        (K,)
+    def cost(self, number: int) -> LayerCost:
+        """Of each way in which these cut a layer. (K,)"""
+        return self._told(number)[1]
 
-        As bounds.rank_seconds, communication within a layer included.
-        """
-        cost, ways = self.cost(number), self.space(self.markets[number]).cuts.ways
-        passes = self.job.architecture.layers * cost.total + cost.embedding + cost.loss
-        return (1 - ROUNDING) * ways.tp * ways.cp * self.job.global_batch / ways.micro_batch * passes
+    def _told(self, number: int) -> tuple[Space, LayerCost]:
+        pool = self.markets[number].pool
+        layouts = self.layouts(number)
+        key = (number, len(layouts))
+        if key not in self.told:
+            space = Space.of(setting_of(self.job, pool.framework, pool.precision), layouts)
+            self.told[key] = (space, space.layer_cost(pool))
+        return self.told[key]
 
     def fastest(self, number: int, worth: Worth) -> Timed:
-        """The `kept` fastest layouts of each count that fit in memory and may be worth it.
-
-        A few layouts of each count are timed first; of the others, only those whose lower bound (first a
-        rough one by the way a layer is cut, then that of the pipeline) is below what these reach.
-        """
+        """The `kept` fastest layouts of each count that fit in memory and may be worth it."""
         if self.bench is not None:
             return self.bench.fastest(self, number, worth)
-        market, cost = self.markets[number], self.cost(number)
-        pool, space = market.pool, self.space(market)
-        devices = space.layouts.ranks // pool.device.ranks
-        rough = self.way_floors(number)[space.cuts.of] / space.layouts.ranks
-        able = np.flatnonzero(worth.able(rough, devices))
-        fits = able[space.fits(pool, able)]
-        place = numbered(devices[fits])[1]
+        hunt, parts = self.hunt(number, worth), [Timed.none()]
+        while (timed := hunt.look(worth)) is not None:
+            parts.append(timed)
+        timed = Timed.joined(parts)
+        best, layout = self.settled(number, hunt, (timed.devices, timed))
+        return timed.take(best)._replace(layout=layout)
 
-        def exact(rows: Ints) -> Floats:
-            return space.take(fits[rows]).step(pool, cost).step_s
+    def settled(self, number: int, hunt: Hunt, rows: tuple[Ints, Timed]) -> tuple[Ints, Ints]:
+        """Ends a search. Of rows, each of a group, the `kept` fastest of each; and where their layouts are
+        kept: in an order that does not depend on how they were found.
+        """
+        group, timed = rows
+        legal = self.legal_in(hunt.frame)
+        self.counters.add(legal, legal - hunt.counted)
+        layouts = hunt.found.layouts.take(timed.layout)
+        best = leaders(group, timed.step_s, self.kept, (*ties(layouts), timed.fragile))
+        order, layout = in_order(layouts.take(best))
+        return best, self.found.setdefault(number, Found()).add(layouts.take(best[order]))[layout]
 
-        tried = leaders(place, rough[fits], max(self.kept, TRIES))
-        ceiling = reached(place[tried], exact(tried), self.kept)
-        left = np.flatnonzero(rough[fits] <= ceiling[place])
-        floor = space.take(fits[left]).step(pool, cost).floor_s * (1 - ROUNDING)
-        left = left[(floor <= ceiling[place[left]]) & worth.able(floor, devices[fits[left]])]
-        left = left[np.argsort(~space.sound(pool, fits[left]), kind="stable")]  # of equals the sound ones
-        times = exact(left)
-        self.counters.add(len(devices), len(devices) - len(able) + len(fits) - len(left))
-        best = leaders(place[left], times, self.kept)
-        best = best[np.isfinite(times[best])]
-        return Timed(fits[left][best], devices[fits[left]][best], times[best])
+    def legal_in(self, frame: Frame) -> int:
+        """How many layouts are legal there."""
+        if frame not in self.legal:
+            self.legal[frame] = legal_layouts(frame)
+        return self.legal[frame]
 
     def priced(self, number: int, timed: Timed) -> Candidates:
         """The timed layouts of market `number` at each of its offerings' prices."""
@@ -264,7 +257,7 @@ class Explorer:
             carbon_kg=carbon_kg(deal, energy),
             power_w=machine.power * machines.astype(np.float64),
             quota_use=machines / max(allowed_machines, NEVER),
-            fragile=1 - self.known(number).sound(pool, timed.layout[keep]),
+            fragile=timed.fragile[keep],
         )
         allowed = wall <= (offering.max_days or np.inf) * 24 * HOUR_S
         return table.take(np.flatnonzero(allowed))
@@ -276,25 +269,9 @@ def recomputable(pool: Pool, pins: Pins) -> tuple[str, ...]:
     why: with flash attention the core keeps nothing, so redoing it saves none.
     """
     names = pool.framework.recompute
-    stated = dict(pins).get("recompute")
-    if stated is not None:
-        return tuple(RECOMPUTE[index] for index in stated if RECOMPUTE[index] in names)
-    return tuple(word for word in RECOMPUTE if names.get(word, "core_attention") != "core_attention")
-
-
-def reached(group: Ints, times: Floats, most: int) -> Floats:
-    """The `most`-th best time of each group; infinite where it has fewer. (groups,)"""
-    best = leaders(group, times, most)
-    groups = int(group.max(initial=-1)) + 1
-    ceiling = np.zeros(groups)
-    np.maximum.at(ceiling, group[best], times[best])
-    return np.where(np.bincount(group[best], minlength=groups) < most, np.inf, ceiling)
-
-
-def leaders(group: Ints, value: Floats, most: int) -> Ints:
-    """Indices of the `most` smallest values of each group, of equals the first; by group, then value."""
-    order = np.lexsort((value, group))  # stable
-    sorted_group = group[order]
-    starts = np.flatnonzero(np.r_[True, sorted_group[1:] != sorted_group[:-1]]) if len(order) else order
-    position = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
-    return order[position < most]
+    own = [word for word in RECOMPUTE if names.get(word, "core_attention") != "core_attention"]
+    wanted = dict(pins).get("recompute")
+    if wanted is None:
+        return tuple(own)
+    tried = wanted.among(RECOMPUTE.index(word) for word in own)
+    return tuple(RECOMPUTE[index] for index in tried if RECOMPUTE[index] in names)

@@ -3,7 +3,7 @@
 import heapq
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,8 @@ from solver.pricing import HOUR_S, Deal, carbon_kg, least_wh
 from solver.pricing.quotas import speaks_of
 from solver.question import Question
 from solver.search.bounds import market_floors
-from solver.search.candidates import ROUNDING, SLACK, Candidates, Explorer, Market, pool_key
+from solver.search.candidates import SLACK, Candidates, Explorer, Market
+from solver.search.hunt import ROUNDING, Hunt, Timed
 from solver.search.limits import Limit, violated
 from solver.search.worth import Cap, Worth
 
@@ -105,59 +106,72 @@ class Best:
         if len(self.values) >= self.top:
             self.ceiling = heapq.nsmallest(self.top, self.values.values())[-1]
 
+    def within(self, keys: Iterable[object]) -> float:
+        """The bound that a newcomer under one of these keys must beat, the best under its key among them."""
+        return min(self.ceiling, max((self.values.get(key, np.inf) for key in keys), default=np.inf))
+
 
 def explore(explorer: Explorer, goal: Goal) -> Candidates:
     """Every candidate that can be among the answer, priced. The rest is excluded by a bound, and counted."""
     rank_s = explorer.bench.market_floors(explorer) if explorer.bench else market_floors(explorer)
-    explorer.least = least_ranks(explorer, goal, rank_s)
     best = Best(goal.top)
-    tables, skipped = [], []
+    tables, skipped = [Candidates.none()], []
     order, values = in_order(explorer, goal, rank_s)
     for number in order:
-        market = explorer.markets[number]
-        if values[number] * (1 - ROUNDING) > best.ceiling:
-            skipped.append(market)
-            continue
-        judge = worth(explorer, market, goal, best.ceiling)
-        most = explorer.most_ranks(market)
-        if not judge.able(rank_s[number : number + 1] / most, np.array([most // market.pool.device.ranks])):
-            skipped.append(market)
-            continue
-        if time.perf_counter() > goal.until:
+        if values[number] * (1 - ROUNDING) > best.ceiling or not reachable(explorer, number, goal, rank_s):
+            skipped.append(number)
+        elif time.perf_counter() > goal.until:
             explorer.unexplored = min(explorer.unexplored, values[number])
-            continue
-        table = explorer.priced(number, explorer.fastest(number, judge))
-        fine = table.take(np.flatnonzero(violated(table, goal.limits) == 0))
-        best.add(distinct_keys(explorer, fine, goal.distinct), getattr(fine, goal.quantity))
-        tables.append(table)
+        else:
+            tables.append(look(explorer, number, goal, best))
     count_skipped(explorer, skipped)
-    if not tables:
-        return Candidates.none()
     return ranked(Candidates.joined(tables), explorer.offerings, goal.quantity)
 
 
-def least_ranks(explorer: Explorer, goal: Goal, rank_s: Floats) -> dict[tuple[str, str, str], int]:
-    """Ranks below which no layout keeps the deadline, with some slack; powers of two, so that spaces are
-    shared.
-    """
-    most_s = min(
-        (SLACK * limit.bound for limit in goal.limits if limit.quantity == "wall_clock_s"), default=np.inf
-    )
-    least: dict[tuple[str, str, str], int] = {}
-    for seconds, market in zip((rank_s * explorer.job.steps).tolist(), explorer.markets, strict=True):
-        needed = max(seconds / most_s, 1.0) if seconds < np.inf else 1.0
-        key = pool_key(market.pool)
-        least[key] = min(least.get(key, 1 << 62), 1 << int(np.log2(needed)))
-    return least
+def reachable(explorer: Explorer, number: int, goal: Goal, rank_s: Floats) -> bool:
+    """Whether a market, at its best on all its ranks, can keep the limits at all."""
+    market = explorer.markets[number]
+    most = explorer.most_ranks(market)
+    devices = np.array([most // market.pool.device.ranks])
+    return bool(worth(explorer, market, goal, np.inf).able(rank_s[number : number + 1] / most, devices)[0])
 
 
-def count_skipped(explorer: Explorer, markets: list[Market]) -> None:
+def look(explorer: Explorer, number: int, goal: Goal, best: Best) -> Candidates:
+    """What one market has, priced; `best` learns of it, and the search of what it has learned."""
+    market = explorer.markets[number]
+    keys = keys_of(explorer, market, goal.distinct)
+
+    def judge() -> Worth:
+        return worth(explorer, market, goal, best.within(keys))
+
+    def learned(timed: Timed) -> Candidates:
+        table = explorer.priced(number, timed)
+        fine = table.take(np.flatnonzero(violated(table, goal.limits) == 0))
+        best.add(distinct_keys(explorer, fine, goal.distinct), getattr(fine, goal.quantity))
+        return table
+
+    if explorer.bench is not None:
+        return learned(explorer.fastest(number, judge()))
+    hunt, tables = explorer.hunt(number, judge()), [Candidates.none()]
+    while (timed := hunt.look(judge())) is not None:
+        tables.append(learned(timed))
+    return settled(explorer, number, hunt, Candidates.joined(tables))
+
+
+def settled(explorer: Explorer, number: int, hunt: Hunt, table: Candidates) -> Candidates:
+    """Of rows that a search found, the fastest of each offering and count."""
+    group = table.offering * (int(table.devices.max(initial=0)) + 1) + table.devices
+    timed = Timed(table.layout, table.devices, table.step_s, table.fragile)
+    best, layout = explorer.settled(number, hunt, (group, timed))
+    return replace(table.take(best), layout=layout)
+
+
+def count_skipped(explorer: Explorer, markets: list[int]) -> None:
     """Counts markets that were excluded whole, and their layouts where they are known."""
     explorer.counters.pools += len(markets)
-    for market in markets if explorer.spaces else ():
-        space = explorer.spaces.get(explorer.space_key(market))
-        if space is not None:
-            explorer.counters.add(len(space.layouts), len(space.layouts))
+    for number in markets:
+        legal = explorer.legal.get(explorer.frame(number), 0)
+        explorer.counters.add(legal, legal)
 
 
 def in_order(explorer: Explorer, goal: Goal, rank_s: Floats) -> tuple[list[int], list[float]]:
@@ -200,11 +214,22 @@ def worth(explorer: Explorer, market: Market, goal: Goal, ceiling: float) -> Wor
     return Worth(explorer.job.steps, tuple(caps))
 
 
+def keys_of(explorer: Explorer, market: Market, distinct: str) -> list[object]:
+    """The keys of a market's rows where its offerings decide them; none where the layout counts too."""
+    if distinct == "layout":
+        return []
+    return [_key(explorer, offering, distinct) for offering in market.offerings]
+
+
 def distinct_keys(explorer: Explorer, table: Candidates, distinct: str) -> list[object]:
     """What two plans must not share: device, offering but for its region, or everything."""
-    offerings = [explorer.offerings[i] for i in table.offering]
-    if distinct == "device":
-        return [explorer.question.machine(o).device for o in offerings]
-    if distinct == "offering":
-        return [offering_key(o) for o in offerings]
-    return list(zip(table.offering.tolist(), table.pool.tolist(), table.layout.tolist(), strict=True))
+    if distinct == "layout":
+        return list(zip(table.offering.tolist(), table.pool.tolist(), table.layout.tolist(), strict=True))
+    offerings, place = np.unique(table.offering, return_inverse=True)
+    keys = [_key(explorer, index, distinct) for index in offerings.tolist()]
+    return [keys[i] for i in place.tolist()]
+
+
+def _key(explorer: Explorer, index: int, distinct: str) -> object:
+    offering = explorer.offerings[index]
+    return explorer.question.machine(offering).device if distinct == "device" else offering_key(offering)

@@ -16,7 +16,6 @@ from solver.search.explore import (
     cheapest_regions,
     count_skipped,
     in_order,
-    least_ranks,
     per_device_s,
     worth,
 )
@@ -76,14 +75,13 @@ def trade_offs(explorer: Explorer, goal: Goal, axes: tuple[str, ...]) -> Candida
     are beaten together by one plan that has been found.
     """
     rank_s = market_floors(explorer)
-    explorer.least = least_ranks(explorer, goal, rank_s)
     front = Front(tuple(AXES[axis] for axis in axes), explorer.offerings)
     skipped = []
     for number in _best_first(explorer, goal, rank_s):
         market = explorer.markets[number]
         judge = _judge(explorer, market, goal, front, axes)
         if not _able(explorer, market, judge, float(rank_s[number])):
-            skipped.append(market)
+            skipped.append(number)
             continue
         table = explorer.priced(number, explorer.fastest(number, judge))
         front.add(table.take(np.flatnonzero(violated(table, goal.limits) == 0)))

@@ -13,6 +13,7 @@ from solver.search.candidates import Candidates, Explorer
 from solver.search.explore import Goal, distinct_keys
 from solver.search.limits import Limit, integers, violated
 from solver.search.model import Rows, Verdict, build, decide, forbid
+from solver.search.space import Pins
 
 FEASIBLE_ROWS = 160  # handed to CP-SAT beside one of each distinct key
 NEAR_MISSES = 24  # rows handed over for each set of limits that they break
@@ -97,7 +98,7 @@ def certify(explorer: Explorer, handed: Handed, goal: Goal) -> list[Verdict]:
     if len(table) == 0:  # nothing came near the limits: there is no row to choose
         return [Verdict("INFEASIBLE", None, None, None)]
     rows = Rows(decisions(explorer, table), quantities(table, goal.limits), np.arange(len(table)))
-    model, chosen = build(rows, goal.limits, dict(explorer.pinned))
+    model, chosen = build(rows, goal.limits, listed(explorer.pinned))
     keys = distinct_keys(explorer, table, goal.distinct)
     verdicts: list[Verdict] = []
     while len(verdicts) < goal.top:
@@ -109,6 +110,11 @@ def certify(explorer: Explorer, handed: Handed, goal: Goal) -> list[Verdict]:
     return verdicts
 
 
+def listed(pins: Pins) -> dict[str, tuple[int, ...]]:
+    """The values of each dimension that the user lists himself."""
+    return {name: wanted.listed for name, wanted in pins if wanted.listed and not wanted.spans}
+
+
 def quantities(table: Candidates, limits: list[Limit]) -> dict[str, Ints]:
     """What the limits bound, in units of the model."""
     return {limit.quantity: integers(table, limit.quantity) for limit in limits}
@@ -117,8 +123,8 @@ def quantities(table: Candidates, limits: list[Limit]) -> dict[str, Ints]:
 def decisions(explorer: Explorer, table: Candidates) -> dict[str, Ints]:
     """The values that each row gives the decision variables; names as numbers in their sorted order. (R,)"""
     pools = [explorer.markets[number].pool for number in table.pool]
-    spaces = [explorer.known(number) for number in table.pool.tolist()]
-    layouts = [space.layouts.row(int(row)) for space, row in zip(spaces, table.layout, strict=True)]
+    found = zip(table.pool.tolist(), table.layout.tolist(), strict=True)
+    layouts = [explorer.layouts(number).row(row) for number, row in found]
     degrees = {name: np.array([layout[name] for layout in layouts], np.int64) for name in DECIDED}
     return {
         "offering": table.offering,

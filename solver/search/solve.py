@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.layout import OFFLOAD, RECOMPUTE
+from solver.layout import OFFLOAD, RECOMPUTE, Wanted
 from solver.plan import Answer, CatalogStamp, Plan, Search, Status
 from solver.problem import LayoutLimits, Problem
 from solver.question import Question, ask
@@ -93,7 +93,7 @@ def pinned(layout: LayoutLimits) -> Pins:
     stated = {name: getattr(layout, name) for name in type(layout).model_fields if name != "schedule"}
     stated["recompute"] = tuple(RECOMPUTE.index(word) for word in layout.recompute)
     stated["offload"] = tuple(OFFLOAD.index(word) for word in layout.offload)
-    return tuple((name, tuple(int(v) for v in values)) for name, values in stated.items() if values)
+    return tuple((name, Wanted(tuple(int(v) for v in values))) for name, values in stated.items() if values)
 
 
 def status_of(explorer: Explorer, found: Found, goal: Goal) -> Status:

@@ -1,17 +1,17 @@
-"""Every layout worth pricing: the values of each dimension, crossed one by one, each rule applied as soon as
-it can be.
+"""Every layout worth pricing: a way to cut a layer, a mesh of stages and replicas, how these share their state.
 
-What is left out is a rule of the search, told in the answer, not of a framework: tensor parallelism inside a
-machine, tp x cp up to 64, degrees of a fixed list.
+What the search leaves out beside the rules of frameworks stands in VALUES and OURS.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from functools import lru_cache, reduce
+from math import prod
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from solver.layout import RECOMPUTE, Bools, Ints, Layouts
+from solver.layout import RECOMPUTE, Bools, Ints, Layouts, Wanted
+from solver.physics.hardware import Floats
 from solver.rules import RULES, Case
 
 CP = (1, 2, 4, 8)
@@ -25,9 +25,18 @@ SMALL = 3e9
 TP_MOST = 16
 MODEL_PARALLEL_MOST = 64  # tp x cp, ep x etp
 NARROW_DOMAIN = 64  # in a larger domain expert parallelism may span it whole
+MACHINE = -1  # of shard: over the replicas inside one machine
+
+WAY = ("tp", "sequence_parallel", "cp", "ep", "etp", "micro_batch", "recompute")  # to cut a layer
+MESH = ("pp", "vpp", "dp")
+SHARING = ("zero", "shard", "offload")  # of state: what the pace of the pipeline does not depend on
+DIMENSIONS = (*WAY, *MESH, *SHARING)
+ORDER = (*WAY, *MESH, "grad_accum", *SHARING)  # of columns: what equal layouts are sorted by
+CARRIED = "of"  # column that says which row another was made from
 
 Columns = dict[str, Ints]
-Pins = tuple[tuple[str, tuple[int, ...]], ...]  # the user's values of dimensions
+Array = TypeVar("Array", Ints, Floats)
+Pins = tuple[tuple[str, Wanted], ...]  # what the user wants of dimensions
 
 
 class Frame(NamedTuple):
@@ -36,49 +45,32 @@ class Frame(NamedTuple):
     case: Case
     rules: tuple[str, ...]
     domain: int
-    least_ranks: int  # with fewer, the deadline cannot be met
     most_ranks: int
     recompute: tuple[str, ...]  # words of it that are tried
     small: bool
     pinned: Pins
 
-    def values(self, name: str, own: Sequence[int]) -> Ints:
-        """The user's values of a dimension, else the search's own."""
-        return self.whole(dict(self.pinned).get(name, tuple(own)))
+    def wanted(self, name: str) -> Wanted:
+        """What the user wants of a dimension: anything, where he says nothing."""
+        return dict(self.pinned).get(name, Wanted())
 
-    def whole(self, numbers: Sequence[int]) -> Ints:
-        """Whole numbers as a column.
+    def listed(self, name: str) -> bool:
+        """Whether the user lists values himself, so that the search's own judgement of them is not asked."""
+        return bool(self.wanted(name).listed)
 
-        why: in 32 bits, where no product of a batch or of tokens needs more, a search takes half the time.
-        """
-        wide = max(self.case.global_batch, self.case.sequence) * MICRO_BATCHES_SMALL[-1] * 2 >= 1 << 31
-        return np.array(numbers, np.int64 if wide else np.int32)
+    def values(self, name: str) -> Ints:
+        """The values of a dimension that are tried."""
+        own = VALUES[name](self)
+        if name in ("shard", "sequence_parallel") and not (name == "shard" and self.listed(name)):
+            return np.array(own, np.int64)  # what is wanted of them is asked when they are known: see OURS
+        return np.array(self.wanted(name).among(own), np.int64)
 
 
 def divisors(number: int, most: int) -> list[int]:
     """Divisors up to `most`, ascending."""
-    return [d for d in range(1, min(number, most) + 1) if number % d == 0]
-
-
-@lru_cache(maxsize=64)
-def layouts_of(frame: Frame) -> Layouts:
-    """Every legal layout of a frame, in a fixed order."""
-    columns: Columns = {"tp": frame.values("tp", tensor_degrees(frame))}
-    for name, widen in DIMENSIONS.items():
-        columns = widen(frame, columns)
-        columns = _lawful(frame, columns, name)
-    return Layouts.of(columns)
-
-
-@lru_cache(maxsize=64)
-def ways_of(frame: Frame) -> Layouts:
-    """Every way to cut a layer that a legal layout of the frame can take, and perhaps some more."""
-    columns: Columns = {"tp": frame.values("tp", tensor_degrees(frame))}
-    for name in ("cp", "ep", "etp"):
-        columns = _lawful(frame, DIMENSIONS[name](frame, columns), name)
-    alone = columns | {"dp": np.ones_like(columns["tp"])}
-    columns = _micro_batch(frame, alone)
-    return Layouts.of(_recompute(frame, columns))
+    tried = np.arange(1, min(number, most) + 1)
+    found: list[int] = tried[number % tried == 0].tolist()
+    return found
 
 
 def tensor_degrees(frame: Frame) -> list[int]:
@@ -89,161 +81,220 @@ def tensor_degrees(frame: Frame) -> list[int]:
     )
 
 
-def _cross(columns: Columns, name: str, values: Ints) -> Columns:
-    """Every row with every value."""
-    rows = len(next(iter(columns.values())))
-    repeated = {key: np.repeat(column, len(values)) for key, column in columns.items()}
-    return repeated | {name: np.tile(values, rows)}
-
-
-def _keep(columns: Columns, mask: Bools) -> Columns:
-    return {name: column[mask] for name, column in columns.items()}
-
-
-def _lawful(frame: Frame, columns: Columns, name: str) -> Columns:
-    """The rows that keep every rule which the dimension `name` makes decidable."""
-    decided = DECIDED_BY[name]
-    ready = [
-        r for r in frame.rules if set(RULES[r].fields) <= decided and name_of_last(RULES[r].fields) == name
-    ]
-    if not ready or len(columns[name]) == 0:
-        return columns
-    layouts = Layouts.of(columns)
-    keep = np.ones(len(layouts), np.bool_)
-    for rule in ready:
-        keep &= ~RULES[rule].violated(frame.case, layouts)
-    return _keep(columns, keep)
-
-
-def _cp(frame: Frame, columns: Columns) -> Columns:
-    long = CP_LONG if frame.case.sequence >= LONG else ()
-    crossed = _cross(columns, "cp", frame.values("cp", (*CP, *long)))
-    crossed = _keep(
-        crossed, crossed["tp"] * crossed["cp"] <= max(MODEL_PARALLEL_MOST, int(crossed["tp"].max()))
-    )
-    return _sequence_parallel(frame, crossed)
-
-
-def _sequence_parallel(frame: Frame, columns: Columns) -> Columns:
-    """With tensor parallelism, where the framework has it, unless the user says otherwise."""
-    own = [0] if "no_sequence_parallel" in frame.rules else [1]
-    crossed = _cross(columns, "sequence_parallel", frame.values("sequence_parallel", own))
-    alone = crossed["tp"] == 1  # with one rank there is nothing to split: one row is enough
-    first = np.arange(len(alone)) % (len(alone) // max(len(columns["tp"]), 1)) == 0
-    return _keep(
-        crossed | {"sequence_parallel": np.where(alone, 0, crossed["sequence_parallel"])}, ~alone | first
-    )
-
-
-def _ep(frame: Frame, columns: Columns) -> Columns:
+def _expert_degrees(frame: Frame) -> list[int]:
     most = frame.domain if frame.domain > NARROW_DOMAIN else MODEL_PARALLEL_MOST
-    degrees = divisors(frame.case.experts, most) if frame.case.experts else [1]
-    return _cross(columns, "ep", frame.values("ep", degrees))
+    return divisors(frame.case.experts, most) if frame.case.experts else [1]
 
 
-def _etp(frame: Frame, columns: Columns) -> Columns:
-    pinned = dict(frame.pinned).get("etp")
-    crossed = _cross(columns, "etp", frame.whole(pinned or (0, 1)))
-    if pinned:
-        return crossed
-    crossed["etp"] = np.where(crossed["etp"] == 1, 1, crossed["tp"])
-    twice = (crossed["tp"] == 1) & (np.arange(len(crossed["tp"])) % 2 == 0)
-    return _keep(crossed, ~twice & (crossed["ep"] * crossed["etp"] <= max(MODEL_PARALLEL_MOST, frame.domain)))
+def _stages(frame: Frame) -> list[int]:
+    """Of ZeRO: several replicas shard at least the optimizer where the framework can."""
+    return [stage for stage in frame.case.zero if stage > 0] or [0]
 
 
-def _pp(frame: Frame, columns: Columns) -> Columns:
-    crossed = _cross(columns, "pp", frame.values("pp", range(1, min(PP_MOST, frame.case.layers) + 1)))
-    fits = crossed["tp"] * crossed["cp"] * crossed["pp"] <= frame.most_ranks
-    filled = crossed["pp"] <= frame.case.global_batch
-    alone = {**crossed, "vpp": np.ones_like(crossed["pp"])}
-    possible = fits & filled
-    for rule in ("even_stages", "nearly_even_stages"):  # for one chunk a rank; with more they are tried again
-        if rule in frame.rules:
-            possible = possible & ~RULES[rule].violated(frame.case, Layouts.of(alone))
-    return _keep(crossed, possible)
-
-
-def _vpp(frame: Frame, columns: Columns) -> Columns:
-    return _cross(columns, "vpp", frame.values("vpp", VPP))
-
-
-def _dp(frame: Frame, columns: Columns) -> Columns:
-    crossed = _cross(columns, "dp", frame.values("dp", divisors(frame.case.global_batch, frame.most_ranks)))
-    ranks = crossed["tp"] * crossed["cp"] * crossed["pp"] * crossed["dp"]
-    return _keep(crossed, (ranks >= frame.least_ranks) & (ranks <= frame.most_ranks))
-
-
-def _micro_batch(frame: Frame, columns: Columns) -> Columns:
-    small = MICRO_BATCHES_SMALL if frame.small else ()
-    crossed = _cross(columns, "micro_batch", frame.values("micro_batch", (*MICRO_BATCHES, *small)))
-    return _keep(crossed, frame.case.global_batch % (crossed["dp"] * crossed["micro_batch"]) == 0)
-
-
-def _grad_accum(frame: Frame, columns: Columns) -> Columns:
-    rounds = frame.case.global_batch // (columns["dp"] * columns["micro_batch"])
-    crossed = columns | {"grad_accum": rounds}
-    pinned = dict(frame.pinned).get("grad_accum")
-    return _keep(crossed, np.isin(rounds, pinned)) if pinned else crossed
-
-
-def _zero(frame: Frame, columns: Columns) -> Columns:
-    """One replica shards nothing; several shard at least the optimizer where the framework can."""
-    pinned = dict(frame.pinned).get("zero")
-    stages = [stage for stage in frame.case.zero if stage > 0] or [0]
-    crossed = _cross(columns, "zero", frame.whole(pinned or stages))
-    alone = crossed["dp"] * crossed["cp"] == 1
-    if pinned:
-        return crossed
-    first = crossed["zero"] == stages[0]
-    return _keep(crossed | {"zero": np.where(alone, 0, crossed["zero"])}, ~alone | first)
-
-
-def _shard(frame: Frame, columns: Columns) -> Columns:
-    """Over all replicas, or over those in one machine where there are others beside it."""
-    pinned = dict(frame.pinned).get("shard")
-    if pinned:
-        return _cross(columns, "shard", frame.whole(pinned))
-    if frame.case.workers > 1:
-        return columns | {"shard": columns["dp"] * columns["cp"] // frame.case.workers}
-    whole = columns | {"shard": np.zeros_like(columns["tp"])}
-    if "no_partial_shard" in frame.rules:
-        return whole
-    inside = np.maximum(frame.domain // columns["tp"], 1)
-    replicas = columns["dp"] * columns["cp"]
-    useful = (inside > 1) & (replicas > inside) & (replicas % inside == 0) & (columns["zero"] > 0)
-    partial = _keep(columns | {"shard": inside}, useful)
-    return {name: np.concatenate([whole[name], partial[name]]) for name in whole}
-
-
-def _recompute(frame: Frame, columns: Columns) -> Columns:
-    """Those of the frame."""
-    return _cross(columns, "recompute", frame.whole([RECOMPUTE.index(word) for word in frame.recompute]))
-
-
-def _offload(frame: Frame, columns: Columns) -> Columns:
-    """None, unless the user allows some."""
-    return _cross(columns, "offload", frame.values("offload", (0,)))
-
-
-DIMENSIONS: Mapping[str, Callable[[Frame, Columns], Columns]] = {
-    "cp": _cp,
-    "ep": _ep,
-    "etp": _etp,
-    "pp": _pp,
-    "vpp": _vpp,
-    "dp": _dp,
-    "micro_batch": _micro_batch,
-    "grad_accum": _grad_accum,
-    "zero": _zero,
-    "shard": _shard,
-    "recompute": _recompute,
-    "offload": _offload,
+VALUES: Mapping[str, Callable[[Frame], Sequence[int]]] = {  # that the search tries by itself
+    "tp": tensor_degrees,
+    "sequence_parallel": lambda _: (0, 1),
+    "cp": lambda f: (*CP, *(CP_LONG if f.case.sequence >= LONG else ())),
+    "ep": _expert_degrees,
+    "etp": lambda f: sorted({1, *f.values("tp").tolist()}) if f.case.experts else [1],
+    "micro_batch": lambda f: (*MICRO_BATCHES, *(MICRO_BATCHES_SMALL if f.small else ())),
+    "recompute": lambda f: [RECOMPUTE.index(word) for word in f.recompute],
+    "pp": lambda f: range(1, min(PP_MOST, f.case.layers) + 1),
+    "vpp": lambda _: VPP,
+    "dp": lambda f: divisors(f.case.global_batch, f.most_ranks),
+    "zero": lambda f: sorted({0, *_stages(f)}),
+    "shard": lambda f: (0,) if "no_partial_shard" in f.rules else (0, MACHINE),
+    "offload": lambda _: (0,),
 }
-ORDER = ("tp", "sequence_parallel", *DIMENSIONS)
-DECIDED_BY = {name: set(ORDER[: ORDER.index(name) + 1]) for name in DIMENSIONS}
 
 
-def name_of_last(fields: Sequence[str]) -> str:
-    """The dimension that decides a rule: the last of its fields to be crossed."""
-    last = max(fields, key=ORDER.index)
-    return last if last in DIMENSIONS else "cp"
+class Ours(NamedTuple):
+    """A rule of the search. fields: the columns it looks at; kept: True where a layout is tried."""
+
+    fields: tuple[str, ...]
+    kept: Callable[[Frame, Layouts], Bools]
+
+
+def _split_sequence(f: Frame, x: Layouts) -> Bools:
+    """With tensor parallelism, where the framework has it, unless the user says otherwise."""
+    own = 0 if "no_sequence_parallel" in f.rules else 1
+    wanted = f.wanted("sequence_parallel").among([own])
+    return np.where(x.tp == 1, x.sequence_parallel == 0, np.isin(x.sequence_parallel, wanted))
+
+
+def _useful_stage(f: Frame, x: Layouts) -> Bools:
+    """One replica shards nothing."""
+    useful: Bools = np.where(x.replicas == 1, x.zero == 0, np.isin(x.zero, _stages(f))) | f.listed("zero")
+    return useful
+
+
+def _useful_shard(f: Frame, x: Layouts) -> Bools:
+    """Inside a machine only where other replicas are beside it, and something is sharded."""
+    beside = (x.shard > 1) & (x.replicas > x.shard) & (x.replicas % np.maximum(x.shard, 1) == 0)
+    useful: Bools = (x.shard == 0) | (beside & (x.zero > 0)) | f.listed("shard")
+    return useful
+
+
+OURS = {
+    "inside_job": Ours(("tp", "cp"), lambda f, x: x.tp * x.cp <= f.most_ranks),
+    "experts_inside_job": Ours(("ep", "etp"), lambda f, x: x.ep * x.etp <= f.most_ranks),
+    "inside_limits": Ours(
+        ("tp", "cp"), lambda f, x: x.tp * x.cp <= max(MODEL_PARALLEL_MOST, int(f.values("tp").max(initial=1)))
+    ),
+    "experts_inside_limits": Ours(
+        ("ep", "etp"), lambda f, x: (x.ep * x.etp <= max(MODEL_PARALLEL_MOST, f.domain)) | f.listed("etp")
+    ),
+    "experts_like_the_rest": Ours(
+        ("etp", "tp"), lambda f, x: (x.etp == 1) | (x.etp == x.tp) | f.listed("etp")
+    ),
+    "split_sequence": Ours(("sequence_parallel", "tp"), _split_sequence),
+    "whole_micro_batches": Ours(
+        ("dp", "micro_batch"), lambda f, x: f.case.global_batch % (x.dp * x.micro_batch) == 0
+    ),
+    "wanted_rounds": Ours(("grad_accum",), lambda f, x: f.wanted("grad_accum").admits(x.grad_accum)),
+    "at_most_these_ranks": Ours(("tp", "cp", "pp", "dp"), lambda f, x: x.ranks <= f.most_ranks),
+    "useful_stage": Ours(("zero", "dp", "cp"), _useful_stage),
+    "useful_shard": Ours(("shard", "zero", "dp", "cp"), _useful_shard),
+    "wanted_shard": Ours(("shard",), lambda f, x: f.wanted("shard").admits(x.shard)),
+}
+
+
+@lru_cache(maxsize=256)
+def decided(names: tuple[str, ...], known: frozenset[str], new: frozenset[str]) -> list[str]:
+    """The rules, of frameworks' those of these names, that are decided once `new` columns join `known`."""
+    fields = {name: RULES[name].fields for name in names} | {n: rule.fields for n, rule in OURS.items()}
+    return [name for name, of in fields.items() if new & set(of) and set(of) <= known | new]
+
+
+def kept(frame: Frame, name: str, layouts: Layouts) -> Bools:
+    """Where a rule, of frameworks or of the search, holds."""
+    if name in OURS:
+        return OURS[name].kept(frame, layouts)
+    return np.logical_not(RULES[name].violated(frame.case, layouts))
+
+
+def lawful(frame: Frame, columns: Columns, names: Sequence[str]) -> Columns:
+    """The rows that keep the rules of these names."""
+    layouts = Layouts.of({name: column for name, column in columns.items() if name != CARRIED})
+    keep = np.ones(len(next(iter(columns.values()))), np.bool_)
+    for name in names:
+        keep &= kept(frame, name, layouts)
+    return columns if keep.all() else {name: column[keep] for name, column in columns.items()}
+
+
+def crossed(frame: Frame, columns: Columns, names: Sequence[str]) -> Columns:
+    """Every row with every value of each dimension in turn, where no rule is broken."""
+    for name in names:
+        values, known = frame.values(name), frozenset(columns)
+        rows = len(next(iter(columns.values()))) if columns else 1
+        if len(values) != 1:
+            columns = {key: np.repeat(column, len(values)) for key, column in columns.items()}
+        columns = columns | {name: np.tile(values, rows)}
+        if name == "shard":
+            columns[name] = resolved(frame, columns[name], columns["tp"])
+        columns = lawful(frame, columns, decided(frame.rules, known, frozenset((name,))))
+    return columns
+
+
+def resolved(frame: Frame, shard: Ints, tp: Ints) -> Ints:
+    """Replicas that share one copy, those of a machine counted."""
+    return np.where(shard == MACHINE, np.maximum(frame.domain // tp, 1), shard)
+
+
+@lru_cache(maxsize=256)
+def ways_of(frame: Frame) -> Layouts:
+    """Every way to cut a layer that a legal layout of the frame can take, and perhaps some more."""
+    return Layouts.of(crossed(frame, {}, WAY))
+
+
+@lru_cache(maxsize=256)
+def meshes_of(frame: Frame) -> Layouts:
+    """Every mesh of stages and replicas that a legal layout of the frame can take, and perhaps some more."""
+    return Layouts.of(crossed(frame, {}, MESH))
+
+
+class Carried(NamedTuple):
+    """N layouts, and the row that each was made from. (N,)"""
+
+    layouts: Layouts
+    of: Ints
+
+
+def meshed(frame: Frame, ways: Layouts, meshes: Layouts) -> Carried:
+    """The legal ones among N pairs of a way and a mesh; how their state is shared is left open."""
+    columns = {name: ways.columns[name] for name in WAY} | {name: meshes.columns[name] for name in MESH}
+    columns["grad_accum"] = frame.case.global_batch // (columns["dp"] * columns["micro_batch"])
+    alone = {name for part in (WAY, MESH) for name in decided(frame.rules, frozenset(), frozenset(part))}
+    together = decided(frame.rules, frozenset(), frozenset(columns))
+    columns[CARRIED] = np.arange(len(ways))
+    return _carried(lawful(frame, columns, [name for name in together if name not in alone]))
+
+
+def shared(frame: Frame, layouts: Layouts) -> Carried:
+    """Every legal way to share the state of N layouts."""
+    columns = {name: layouts.columns[name] for name in (*WAY, *MESH, "grad_accum")}
+    return _carried(crossed(frame, columns | {CARRIED: np.arange(len(layouts))}, SHARING))
+
+
+def _carried(columns: Columns) -> Carried:
+    of = columns.pop(CARRIED)
+    return Carried(Layouts.of(columns), of)
+
+
+def ways_within(frame: Frame, wide: Layouts) -> Carried:
+    """Those of the frame among ways that were found in a wider one, with every word of recompute."""
+    columns = {name: wide.columns[name] for name in WAY if name != "recompute"}
+    inside = np.logical_and.reduce([np.isin(column, frame.values(name)) for name, column in columns.items()])
+    rows = np.flatnonzero(inside)
+    columns = {name: column[rows] for name, column in columns.items()}
+    crossings = crossed(frame, columns | {CARRIED: rows}, ["recompute"])
+    return _carried(lawful(frame, crossings, decided(frame.rules, frozenset(), frozenset(WAY))))
+
+
+def layouts_of(frame: Frame) -> Layouts:
+    """Every legal layout of a frame, in a fixed order."""
+    ways, meshes = ways_of(frame), meshes_of(frame)
+    way, mesh = np.divmod(np.arange(len(ways) * len(meshes)), max(len(meshes), 1))
+    return shared(frame, meshed(frame, ways.take(way), meshes.take(mesh)).layouts).layouts
+
+
+def legal_layouts(frame: Frame) -> int:
+    """How many layouts of a frame are legal, counted without laying them out.
+
+    Each rule is a table over the few dimensions that it looks at; the number of layouts that keep them all is
+    the sum over all dimensions of the product of the tables, taken one dimension at a time.
+    """
+    known = ways_of(frame).columns | {name: meshes_of(frame).columns[name] for name in MESH}
+    values = {name: frame.values(name) if name in SHARING else np.unique(known[name]) for name in DIMENSIONS}
+    columns = {name: _along(values[name], axis) for axis, name in enumerate(DIMENSIONS)}
+    columns["grad_accum"] = frame.case.global_batch // (columns["dp"] * columns["micro_batch"])
+    columns["shard"] = resolved(frame, columns["shard"], columns["tp"])
+    layouts = Layouts.of(columns)
+    tables = [_along(np.ones(len(values[name])), axis) for axis, name in enumerate(DIMENSIONS)]
+    for name in decided(frame.rules, frozenset(), frozenset(ORDER)):
+        table = kept(frame, name, layouts)
+        if not table.all():
+            tables.append(table.astype(np.float64))
+    return _summed(tables)
+
+
+def _along(values: Array, axis: int) -> Array:
+    return values.reshape([-1 if axis == place else 1 for place in range(len(DIMENSIONS))])
+
+
+def _summed(tables: list[Floats]) -> int:
+    """The sum of the product of tables that have an axis for each dimension; whole numbers, exact to 2^53."""
+    left = set(range(len(DIMENSIONS)))
+    while left:
+        spans = {axis: _product_size([t for t in tables if t.shape[axis] > 1]) for axis in left}
+        axis = min(left, key=lambda a: (spans[a], a))
+        along = [table for table in tables if table.shape[axis] > 1]
+        if along:
+            tables = [table for table in tables if table.shape[axis] == 1]
+            tables.append(reduce(np.multiply, sorted(along, key=np.size)).sum(axis=axis, keepdims=True))
+        left.remove(axis)
+    return round(float(reduce(np.multiply, tables).sum()))
+
+
+def _product_size(tables: list[Floats]) -> int:
+    return prod(max(sizes) for sizes in zip(*(table.shape for table in tables), strict=True))

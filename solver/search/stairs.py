@@ -7,8 +7,9 @@ import numpy as np
 from solver.catalog.records import Offering
 from solver.layout import Bools, Ints, numbered
 from solver.physics.hardware import Floats
-from solver.search.candidates import ROUNDING, Candidates
+from solver.search.candidates import Candidates
 from solver.search.explore import ranked
+from solver.search.hunt import ROUNDING
 
 NO_LIMIT = 1e18  # devices
 

@@ -1,5 +1,6 @@
 """Every bound that leaves something out is below what it stands for; with and without them, one answer."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import hypothesis.strategies as st
@@ -7,17 +8,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from oracle import everything
-from strategies import SHAPES, problems
+from strategies import SHAPES, pins, problems
 
 import solver
 from solver.catalog import load
+from solver.estimate import Space, setting_of
+from solver.layout import Layouts
+from solver.physics.layer import layer_cost
 from solver.question import ask
 from solver.search.bounds import market_floors
-from solver.search.candidates import Candidates, Explorer
+from solver.search.candidates import Candidates, Explorer, pool_key
 from solver.search.explore import Goal, explore
+from solver.search.hunt import way_floors
 from solver.search.limits import limits_of, violated
 from solver.search.rank import scan
 from solver.search.solve import explorer_of
+from solver.search.space import ORDER, WAY, layouts_of, legal_layouts, ways_of, ways_within
 
 MODELS = (
     "llama-3-8b",
@@ -63,15 +69,60 @@ def test_every_floor_of_a_step_is_below_the_step(file: dict[str, Any]) -> None:
     explorer, _ = explorer_and_goal(file)
     whole = market_floors(explorer)
     for number, market in enumerate(explorer.markets):
-        space = explorer.space(market)
+        space = space_of(explorer, number)
         if len(space.layouts) == 0:
             continue
-        step = space.step(market.pool, explorer.cost(number))
+        cost = space.layer_cost(market.pool)
+        step = space.step(market.pool, cost)
+        floors = way_floors(explorer.job, space.cuts.ways, cost)
         ranks = space.layouts.ranks
         assert (step.floor_s <= step.step_s * (1 + SUM)).all()
-        assert (explorer.way_floors(number)[space.cuts.of] <= ranks * step.floor_s * (1 + SUM)).all()
-        assert whole[number] <= explorer.way_floors(number).min() * (1 + 3 * SUM)  # one is rounded down
+        assert (floors[space.cuts.of] <= ranks * step.floor_s * (1 + SUM)).all()
+        assert whole[number] <= floors.min() * (1 + 3 * SUM)  # one is rounded down
         assert whole[number] > 0
+
+
+@settings(max_examples=25)
+@given(large())
+def test_a_way_takes_at_least_its_compute_and_the_first_stage_at_most_the_peak(file: dict[str, Any]) -> None:
+    explorer, _ = explorer_and_goal(file)
+    market_floors(explorer)
+    for number, market in enumerate(explorer.markets):
+        space = space_of(explorer, number)
+        if len(space.layouts) == 0:
+            continue
+        fits = space.fits(market.pool, np.arange(len(space.layouts)))
+        assert (fits <= space.first_stage_fits(market.pool)).all()
+        rough = explorer.rough[pool_key(market.pool)]
+        ways, of = ways_within(explorer.frame(number), rough.ways)
+        assert rows(ways) == rows(ways_of(explorer.frame(number)))
+        assert rows(space.cuts.ways, WAY) <= rows(ways, WAY)
+        cost = layer_cost(space.setting, market.pool.rank, market.pool.network, ways)
+        assert (rough.rank_s[of] * (1 - 3 * SUM) <= way_floors(explorer.job, ways, cost)).all()
+
+
+@settings(max_examples=60)
+@given(large(), st.data())
+def test_layouts_are_counted_as_they_are_laid_out(file: dict[str, Any], data: st.DataObject) -> None:
+    file["limits"]["layout"] = data.draw(pins()) or {"cp": 1}
+    explorer, _ = explorer_and_goal(file)
+    for number in range(len(explorer.markets)):
+        frame = explorer.frame(number)
+        layouts = layouts_of(frame)
+        assert legal_layouts(frame) == len(layouts) == len(rows(layouts))
+
+
+def rows(layouts: Layouts, names: Sequence[str] = ORDER) -> set[tuple[int, ...]]:
+    """The layouts as what they are."""
+    columns = np.broadcast_arrays(*(layouts.columns[name] for name in names))
+    return set(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def space_of(explorer: Explorer, number: int) -> Space:
+    """Every legal layout of a market."""
+    pool = explorer.markets[number].pool
+    setting = setting_of(explorer.job, pool.framework, pool.precision)
+    return Space.of(setting, layouts_of(explorer.frame(number)))
 
 
 @settings(max_examples=15)
@@ -79,8 +130,8 @@ def test_every_floor_of_a_step_is_below_the_step(file: dict[str, Any]) -> None:
 def test_the_parts_of_a_step_are_not_negative_and_sum_to_it(file: dict[str, Any]) -> None:
     explorer, _ = explorer_and_goal(file)
     for number, market in enumerate(explorer.markets):
-        space = explorer.space(market)
-        step = space.step(market.pool, explorer.cost(number))
+        space = space_of(explorer, number)
+        step = space.step(market.pool, space.layer_cost(market.pool))
         parts = np.array([np.broadcast_to(part, len(space.layouts)) for part in step.parts().values()])
         assert (parts >= 0).all()
         assert step.step_s == pytest.approx(parts.sum(axis=0), rel=SUM)
@@ -90,7 +141,7 @@ def feasible(explorer: Explorer, table: Candidates, goal: Goal) -> list[tuple[ob
     """The chosen rows of a table, as what they are."""
     picks = table.take(scan(explorer, table, violated(table, goal.limits), goal))
     return [
-        (explorer.offerings[offering].id, pool, layout, value)
+        (explorer.offerings[offering].id, pool, explorer.layouts(pool).row(layout), value)
         for offering, pool, layout, value in zip(
             picks.offering.tolist(),
             picks.pool.tolist(),

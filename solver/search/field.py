@@ -1,0 +1,58 @@
+"""What a search lays out in a market: ways to cut a layer, each on every mesh, and the counts they make."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from solver.layout import Ints, Layouts
+from solver.physics.hardware import Floats
+from solver.search.space import Frame, meshes_of
+from solver.search.worth import Worth
+
+
+class Field(NamedTuple):
+    """What is laid out there: ways to cut a layer (K,), meshes (M,), and the counts that they make together.
+
+    ranks           of each count, ascending (C,)
+    table           which count it is: by the ranks inside a replica's stage, and outside; -1: not allowed
+    inside, outside its row for each way (K,), its column for each mesh (M,)
+    """
+
+    ways: Layouts
+    meshes: Layouts
+    ranks: Ints
+    table: Ints
+    inside: Ints
+    outside: Ints
+
+    def take(self, ways: Ints) -> Self:
+        """With some of its ways."""
+        return self._replace(ways=self.ways.take(ways), inside=self.inside[ways])
+
+
+def field_of(frame: Frame, ways: Layouts) -> Field:
+    """Of some ways on every mesh of a frame."""
+    meshes = meshes_of(frame)
+    inside, way = np.unique(ways.tp * ways.cp, return_inverse=True)
+    outside, mesh = np.unique(meshes.pp * meshes.dp, return_inverse=True)
+    products = inside[:, None] * outside
+    allowed = (products <= frame.most_ranks) & (products % frame.case.block == 0)
+    ranks = np.unique(products[allowed])
+    return Field(ways, meshes, ranks, np.where(allowed, np.searchsorted(ranks, products), -1), way, mesh)
+
+
+def worthy(worth: Worth, floors: Floats, ranks: Ints, each: int, ceilings: Floats | None = None) -> int:
+    """How many of some ways, in the order of their rank-seconds, may be worth it on some count of ranks.
+
+    For every count at once, by halving: what is worth it on a count is so with fewer seconds, too.
+    """
+    low, high = np.zeros(len(ranks), np.int64), np.full(len(ranks), len(floors))
+    while len(floors) and (low < high).any():
+        middle = np.minimum((low + high) // 2, len(floors) - 1)
+        seconds = floors[middle] / ranks
+        able = worth.able(seconds, ranks // each)
+        if ceilings is not None:
+            able &= seconds <= ceilings
+        low, high = np.where(able & (low < high), middle + 1, low), np.where(able, high, middle)
+        high = np.maximum(low, high)
+    return int(low.max(initial=0))

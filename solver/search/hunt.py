@@ -1,0 +1,230 @@
+"""The layouts of one market, looked at by the way they cut a layer: those of the least bound first.
+
+For one offering and one count, cost, energy and power grow with the step time alone; so of all layouts of a
+count only the fastest can matter to any limit or objective. A way whose bound is above what has been found is
+never laid out; that it was legal is counted (space.legal_layouts).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from solver.estimate import Job, Pool, Space, setting_of
+from solver.layout import Cuts, Ints, Layouts
+from solver.physics.hardware import Floats
+from solver.physics.layer import LayerCost, layer_cost
+from solver.physics.memory import layer_memory
+from solver.search.field import Field, worthy
+from solver.search.leaders import leaders, ties
+from solver.search.space import Frame, meshed, shared
+from solver.search.worth import Worth
+
+ROUNDING = 1e-12  # what float64 sums in another order may differ by, relative
+TRIES = 4  # layouts of each count that are timed first
+NOTHING = Layouts.of({}).take(np.zeros(0, np.int64))
+WAYS_FIRST = 16  # laid out together at first
+GROWTH = 2  # and how many times as many each time after
+
+
+class Timed(NamedTuple):
+    """Fastest layouts of a market: index into those that were found there, devices, step time, 1 where its
+    memory may turn out too small. (M,)
+    """
+
+    layout: Ints
+    devices: Ints
+    step_s: Floats
+    fragile: Ints
+
+    def take(self, index: Ints) -> Self:
+        return type(self)(self.layout[index], self.devices[index], self.step_s[index], self.fragile[index])
+
+    @classmethod
+    def none(cls) -> Self:
+        whole = np.zeros(0, np.int64)
+        return cls(whole, whole, np.zeros(0), whole)
+
+    @classmethod
+    def joined(cls, parts: list[Self]) -> Self:
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def way_floors(job: Job, ways: Layouts, cost: LayerCost) -> Floats:
+    """A lower bound of the rank-seconds of a step for each way to cut a layer. [s], (K,)
+
+    As bounds.rank_seconds, communication within a layer included.
+    """
+    passes = job.architecture.layers * cost.total + cost.embedding + cost.loss
+    floors: Floats = (1 - ROUNDING) * ways.tp * ways.cp * job.global_batch / ways.micro_batch * passes
+    return floors
+
+
+class Found:
+    """Layouts of one market, in the order of their finding."""
+
+    def __init__(self) -> None:
+        self.parts: list[Layouts] = [NOTHING]
+        self.rows = 0
+
+    def add(self, layouts: Layouts) -> Ints:
+        """Keeps them; returns where they stand."""
+        start, self.rows = self.rows, self.rows + len(layouts)
+        self.parts.append(layouts)
+        return np.arange(start, self.rows)
+
+    @property
+    def layouts(self) -> Layouts:
+        """All of them."""
+        if len(self.parts) > 1:
+            columns = [part.columns for part in self.parts]
+            joined = {name: np.concatenate([c[name] for c in columns]) for name in columns[0]}
+            self.parts = [Layouts.of(joined)]
+        return self.parts[0]
+
+
+@dataclass
+class Counters:
+    """Legal layouts on pools: looked at, and excluded by a bound; pools that were excluded whole.
+
+    Of a pool excluded whole, layouts count where another pool of the same geometry was looked at.
+    """
+
+    configurations: int = 0
+    excluded: int = 0
+    pools: int = 0
+
+    def add(self, layouts: int, excluded: int) -> None:
+        """Layouts of a pool, and how many of them a bound excluded."""
+        self.configurations += layouts
+        self.excluded += excluded
+
+
+class Rows(NamedTuple):
+    """N layouts that a search looks at, each (N,): its way, its count, a lower bound of its step; fragile: 1
+    where its memory may turn out too small, once that is known.
+    """
+
+    layouts: Layouts
+    way: Ints
+    group: Ints
+    floor_s: Floats
+    fragile: Ints
+
+    def take(self, index: Ints) -> Self:
+        way, group = self.way[index], self.group[index]
+        return type(self)(self.layouts.take(index), way, group, self.floor_s[index], self.fragile[index])
+
+
+class Ground(NamedTuple):
+    """Where a search looks: what is trained, on which pool, in which frame."""
+
+    job: Job
+    pool: Pool
+    frame: Frame
+
+
+class Hunt:
+    """One search of a market. kept: layouts kept for each count.
+
+    field       its ways by their bounds `floors`, the least first; cost, memory: of a layer in each
+    ceilings    what a step of each count must not exceed [s] (C,)
+    counted     layouts that were timed, or found not to fit
+    """
+
+    def __init__(self, ground: Ground, field: Field, kept: int) -> None:
+        job, self.pool, self.frame = ground
+        self.kept, self.found = kept, Found()
+        self.setting = setting_of(job, self.pool.framework, self.pool.precision)
+        cost = layer_cost(self.setting, self.pool.rank, self.pool.network, field.ways)
+        floors = way_floors(job, field.ways, cost)
+        order = np.argsort(floors, kind="stable")
+        self.field, self.cost, self.floors = field.take(order), cost.take(order), floors[order]
+        self.memory = layer_memory(self.setting, self.field.ways)
+        self.devices = field.ranks // self.pool.device.ranks
+        self.ceilings = np.full(len(field.ranks), np.inf)
+        self.known = (np.zeros(0, np.int64), np.zeros(0))  # counts and times of the fastest so far
+        self.counted = 0
+        self.next, self.size = 0, WAYS_FIRST
+
+    def look(self, worth: Worth) -> Timed | None:
+        """The fastest layouts of some more ways, as far as they may be worth it; None: no way is left."""
+        each = self.pool.device.ranks
+        end = min(self.next + self.size, worthy(worth, self.floors, self.field.ranks, each, self.ceilings))
+        if end <= self.next:
+            return None
+        ways = np.arange(self.next, end)
+        self.next, self.size = end, self.size * GROWTH
+        return self._fastest(self._shared(self._paced(self._pairs(ways, worth), worth)), worth)
+
+    def _able(self, rows: Rows, worth: Worth) -> Ints:
+        """The rows that the bounds leave."""
+        below = rows.floor_s <= self.ceilings[rows.group]
+        return np.flatnonzero(worth.able(rows.floor_s, self.devices[rows.group]) & below)
+
+    def _pairs(self, ways: Ints, worth: Worth) -> Rows:
+        """Ways, each on every mesh on which it is legal and may be worth it by its own bound."""
+        field, meshes = self.field, self.field.meshes
+        batches, batch = np.unique(field.ways.micro_batch[ways], return_inverse=True)
+        whole = self.frame.case.global_batch % (batches[:, None] * meshes.dp) == 0
+        counts = field.table[field.inside[ways]][:, field.outside]
+        way, mesh = np.nonzero(whole[batch] & (counts >= 0))
+        count, way = counts[way, mesh], ways[way]
+        rows = Rows(meshes, way, count, self.floors[way] / field.ranks[count], mesh)
+        able = self._able(rows, worth)
+        way, mesh, count = way[able], mesh[able], count[able]
+        pairs = meshed(self.frame, field.ways.take(way), meshes.take(mesh))
+        return Rows(
+            pairs.layouts, way[pairs.of], count[pairs.of], rows.floor_s[able][pairs.of], mesh[pairs.of]
+        )
+
+    def _paced(self, rows: Rows, worth: Worth) -> Rows:
+        """Those that the bound of the pipeline leaves."""
+        paced = self._space(rows).step(self.pool, self.cost).floor_s * (1 - ROUNDING)
+        rows = rows._replace(floor_s=paced)
+        return rows.take(self._able(rows, worth))
+
+    def _space(self, rows: Rows) -> Space:
+        return Space(self.setting, rows.layouts, Cuts(self.field.ways, rows.way), self.memory)
+
+    def _shared(self, rows: Rows) -> Rows:
+        """Each with every way to share its state."""
+        whole = shared(self.frame, rows.layouts)
+        return rows.take(whole.of)._replace(layouts=whole.layouts)
+
+    def _fastest(self, rows: Rows, worth: Worth) -> Timed:
+        """A few layouts of each count are timed first; of the others, those whose bound is below these."""
+        seen, rows = len(rows.way), self._fitting(rows)
+        self.counted += seen - len(rows.way)
+        tried = leaders(rows.group, rows.floor_s, max(self.kept, TRIES))
+        self._lower(rows.group[tried], self._exact(rows.take(tried)))
+        left = rows.take(self._able(rows, worth))
+        self.counted += len(left.way)
+        times = self._exact(left)
+        best = leaders(left.group, times, self.kept, (*ties(left.layouts), left.fragile))
+        best = best[np.isfinite(times[best])]
+        best = best[times[best] <= self.ceilings[left.group[best]]]
+        self.known = self._lower(left.group[best], times[best])
+        chosen = left.take(best)
+        return Timed(self.found.add(chosen.layouts), self.devices[chosen.group], times[best], chosen.fragile)
+
+    def _fitting(self, rows: Rows) -> Rows:
+        """Those that fit in memory."""
+        rows = rows.take(np.flatnonzero(self._space(rows).first_stage_fits(self.pool)))
+        space, every = self._space(rows), np.arange(len(rows.way))
+        rows = rows._replace(fragile=1 - space.sound(self.pool, every))
+        return rows.take(np.flatnonzero(space.fits(self.pool, every)))
+
+    def _exact(self, rows: Rows) -> Floats:
+        return self._space(rows).step(self.pool, self.cost).step_s
+
+    def _lower(self, count: Ints, times: Floats) -> tuple[Ints, Floats]:
+        """Brings the ceilings down to the `kept`-th best time of each count, known and new; returns these."""
+        count, times = np.concatenate([self.known[0], count]), np.concatenate([self.known[1], times])
+        best = leaders(count, times, self.kept)
+        count, times = count[best], times[best]
+        slowest = np.zeros(len(self.devices))
+        np.maximum.at(slowest, count, times)
+        full = np.bincount(count, minlength=len(self.devices)) >= self.kept
+        self.ceilings = np.where(full, slowest, np.inf)
+        return count, times

@@ -1,0 +1,31 @@
+"""The best of each group, equals told apart in the same way however they were found."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from solver.layout import Ints, Layouts
+from solver.physics.hardware import Floats
+from solver.search.space import ORDER
+
+
+def leaders(group: Ints, value: Floats, most: int, equals: Sequence[Ints] = ()) -> Ints:
+    """Indices of the `most` smallest values of each group; by group, then value, then the last of the keys
+    that decide between equals.
+    """
+    order = np.lexsort((*equals, value, group))
+    sorted_group = group[order]
+    starts = np.flatnonzero(np.r_[True, sorted_group[1:] != sorted_group[:-1]]) if len(order) else order
+    position = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
+    return order[position < most]
+
+
+def in_order(layouts: Layouts) -> tuple[Ints, Ints]:
+    """Indices that sort layouts by their columns; and the place of each in that order."""
+    order = np.lexsort(ties(layouts))
+    return order, np.argsort(order, kind="stable")
+
+
+def ties(layouts: Layouts) -> list[Ints]:
+    """Keys by which equals are told apart in the same way however they were found; the last counts most."""
+    return [layouts.columns[name] for name in reversed(ORDER)]
