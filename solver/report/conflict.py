@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 
 from solver.report import words
+from solver.report.market import quota
 from solver.report.page import heading, line, listed
 from solver.report.words import Fields
 
@@ -35,11 +36,19 @@ def _demand(field: str, question: Fields) -> str:
     value = question
     for key in field.split("."):
         value = value.get(key, {}) if isinstance(value, dict) else {}
-    return f"{field} {words.joined(value, 'and')}" if value else field
+    return f"{field} {_told(field, value, 'and')}" if value else field
+
+
+def _told(field: str, value: object, word: str = "or") -> str:
+    """A value of the file in words."""
+    if field == "limits.quotas":
+        items = value if isinstance(value, list) else [value]
+        return words.joined([quota(item) for item in items], "and")
+    return words.joined(value, word)
 
 
 def _relaxation(item: Fields) -> str:
-    change = f"{item['field']}: {words.joined(item['from'])} -> {words.joined(item['to'])}"
+    change = f"{item['field']}: {_told(item['field'], item['from'])} -> {_told(item['field'], item['to'])}"
     others = (
         f", together with {words.joined(item['together_with'], 'and')}:" if item["together_with"] else ":"
     )
