@@ -9,7 +9,7 @@ import numpy as np
 from solver.catalog import Catalog
 from solver.catalog.records import Device, Framework, Machine
 from solver.estimate import Job, Pool, Space, case_of, rules_of, setting_of, supports
-from solver.layout import OFFLOAD, RECOMPUTE, Bools, Ints
+from solver.layout import OFFLOAD, RECOMPUTE, Bools, Ints, Wanted
 from solver.physics.hardware import Floats
 from solver.search.candidates import recomputable
 from solver.search.space import SMALL, Frame, layouts_of
@@ -110,15 +110,15 @@ class Bench:
 def frame_of(trial: Trial, pool: Pool, devices: int) -> Frame:
     """What decides the layouts of a trial."""
     tried = tuple(w for w in trial.offload if w == OFFLOAD[0] or w in pool.framework.offload)
+    away = Wanted(listed=tuple(OFFLOAD.index(word) for word in tried))
     return Frame(
-        case_of(trial.job, pool),
-        rules_of(pool.framework),
-        pool.domain_ranks,
-        1,
-        devices * pool.device.ranks,
-        recomputable(pool, ()),
-        trial.job.architecture.total_parameters < SMALL,
-        (("offload", tuple(OFFLOAD.index(w) for w in tried)),) if len(tried) > 1 else (),
+        case=case_of(trial.job, pool),
+        rules=rules_of(pool.framework),
+        domain=pool.domain_ranks,
+        most_ranks=devices * pool.device.ranks,
+        recompute=recomputable(pool, ()),
+        small=trial.job.architecture.total_parameters < SMALL,
+        pinned=(("offload", away),) if len(tried) > 1 else (),
     )
 
 
