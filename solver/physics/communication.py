@@ -98,8 +98,9 @@ def all_reduce_s(message_bytes: Number, group: Span, network: Network) -> Floats
     inside = network.link_bytes_per_s * link_share(group.local, network)
     near = (group.local - 1) / group.local * message_bytes
     far = (group.nodes - 1) / group.nodes * message_bytes
-    longer = np.maximum(_over(near, inside), _over(far, network.fabric_bytes_per_s * group.local))
-    return 2 * np.square(np.sqrt(longer) + np.sqrt(latency_s(group, network)))
+    across: Floats = network.fabric_bytes_per_s * np.asarray(group.local, np.float64)
+    longer = np.maximum(_over(near, inside), _over(far, across))
+    return np.asarray(2 * np.square(np.sqrt(longer) + np.sqrt(latency_s(group, network))), np.float64)
 
 
 def domains_met(copies: float, group: Span) -> Floats:

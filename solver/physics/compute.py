@@ -147,7 +147,7 @@ def pieces_s(block: Block, cut: Layouts, rank: Rank) -> Number:
             total = total + kernels.start_s(rows if group[0].shard is Shard.COLUMN else rows / cut.tp, rank)
             if group[0].shard is Shard.ROW:
                 total = total + kernels.start_s(columns, rank)
-    return (cut.tp - 1) * total
+    return np.asarray((cut.tp - 1) * total, np.float64)
 
 
 def attention_flops(attention: Attention, cut: Layouts, work: Workload) -> Floats:

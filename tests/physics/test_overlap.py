@@ -48,8 +48,8 @@ def test_hiding_messages_behind_products_saves_at_most_their_share(
     assert (1 - share) * whole * (1 - 1e-9) <= exposed(share) <= whole
 
 
-# The outputs that its last wave leaves out, 2 x 490,000 x (k + 132) FLOP at 0.751 of 1979 TFLOP/s at 0.85 of the
-# clock, and 6.4 us (catalogs/devices/h100-sxm.yaml).
+# The outputs that its last wave leaves out, 2 x 490,000 x (k + 132) FLOP at 0.751 of 1979 TFLOP/s at 0.85
+# of the clock, and 6.4 us (catalogs/devices/h100-sxm.yaml).
 def test_a_piece_costs_its_part_filled_wave_and_its_launch() -> None:
     rank = step_of(MEGATRON, tp=8).rank
     by_hand = 2 * 490e3 * (8192 + 132) / (0.751 * 1979e12 * 0.85) + 6.4e-6
