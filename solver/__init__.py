@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from solver.comparing import Comparison
-    from solver.plan import Answer, Evaluation, Frontier
+    from solver.plan import Answer, Evaluation
     from solver.problem import Problem
+    from solver.search.trade_offs import Frontier
 
 __version__ = "0.1.0"
 __all__ = ["InputError", "batch", "compare", "evaluate", "frontier", "load", "solve"]

@@ -50,7 +50,7 @@ class MemoryUse(Part):
     """Of the fullest device. stage: which pipeline stage it sits on. host: of a host; None: not known.
 
     saving, loading: of a host, beside host_gib, while a checkpoint is written behind or is read.
-    byte_model: what a parameter takes before anything is sharded, in words.
+    stage_gib: peaks by stage. byte_model: what a parameter takes before anything is sharded, in words.
     """
 
     peak_gib: Number
@@ -62,6 +62,7 @@ class MemoryUse(Part):
     loading_host_gib: Number
     fragile: bool
     stage: Literal["first", "second", "last"]
+    stage_gib: Parts
     byte_model: str
 
 
@@ -180,6 +181,70 @@ class RentOrBuy(Part):
     break_even_utilisation_pct: Number | None
 
 
+class Brief(Part):
+    """A plan in short."""
+
+    provider: str
+    pricing: str
+    device: str
+    devices: int
+    days: Number
+    total_usd: Number
+
+
+class Step(Part):
+    """A larger limit, and what it brings: the objective of the plan that it admits."""
+
+    to: Any
+    objective: Number
+    saves: Number
+    plan: Brief
+
+
+class LimitRange(Part):
+    """From which value of a limit to which the first plan stays the first; None: farther than was looked.
+
+    tighter: what comes first just beyond the near end (None: nothing as good as the last plan told); looser:
+    what comes first beyond the far end.
+    """
+
+    field: str
+    value: Any
+    stands_from: Any
+    stands_to: Any
+    looked_to: Any
+    tighter: Brief | None
+    looser: list[Step]
+
+
+class PriceRange(Part):
+    """From which price of a plan's device-hour to which the first plan stays the first; None: from 0, or
+    however high.
+    """
+
+    rank: int
+    usd_per_device_hour: Number
+    stands_from: Number | None
+    stands_to: Number | None
+
+
+class SpeedRange(Part):
+    """From which time of a plan's step to which the first plan stays the first; None: as PriceRange."""
+
+    rank: int
+    step_s: Number
+    stands_from_s: Number | None
+    stands_to_s: Number | None
+
+
+class Sensitivity(Part):
+    """How far the ranking holds."""
+
+    limits: list[LimitRange]
+    prices: list[PriceRange]
+    speeds: list[SpeedRange]
+
+
 class CatalogStamp(Part):
     """Which facts were used."""
 
@@ -202,30 +267,9 @@ class Answer(Part):
     conflict: list[str]
     other_conflicts: list[list[str]]
     relaxations: list[Relaxation]
+    sensitivity: Sensitivity | None
     rent_or_buy: RentOrBuy | None
     """Where machines may be bought and the cost is made least."""
-
-
-class Frontier(Part):
-    """Every trade-off that no other plan beats in all of `axes`, the fastest plan first.
-
-    axes: fields of a plan; knee: of `plans`, the one where cost x days is least. Without plans: as an Answer.
-    """
-
-    status: Status
-    objective: str
-    axes: list[str]
-    question: dict[str, Any]
-    assumptions: list[str]
-    warnings: list[str]
-    catalog: CatalogStamp
-    version: str
-    plans: list[Plan]
-    knee: int | None
-    search: Search
-    conflict: list[str]
-    other_conflicts: list[list[str]]
-    relaxations: list[Relaxation]
 
 
 class Refusal(Part):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 
 from solver.report import binding, conflict, words
+from solver.report.holds import holds
 from solver.report.market import rent_or_buy
 from solver.report.page import heading, indented, labelled, line, listed, table
 from solver.report.parts import costs, memory, step
@@ -53,6 +54,9 @@ def _plans(answer: Fields) -> Iterator[RenderableType]:
     if len(plans) > 1:
         yield heading("Why not the others")
         yield labelled((f"plan {plan['rank']}", plan["why_not_first"]) for plan in plans[1:])
+    if ranges := holds(answer):
+        yield heading("How far this holds")
+        yield labelled(ranges)
 
 
 def _title(answer: Fields) -> str:

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from solver.physics.hardware import Floats
-from solver.plan import CatalogStamp, Frontier, Plan, Search
+from solver.plan import CatalogStamp, Plan, Search
 from solver.problem import Problem
 from solver.question import Question, ask
 from solver.search.bounds import market_floors
@@ -24,6 +24,7 @@ from solver.search.plans import Seat, plan_of
 from solver.search.solve import pinned
 from solver.search.stairs import Front
 from solver.search.tell import how_sure, warnings
+from solver.search.trade_offs import Frontier
 from solver.search.worth import Worth
 
 AXES = {"time": "wall_clock_s", "cost": "cost_usd", "energy": "energy_wh"}  # -> quantity of Candidates

@@ -17,6 +17,7 @@ from solver.search.explore import Goal, cheapest_regions, explore
 from solver.search.limits import limits_of
 from solver.search.plans import Seat, plans_of
 from solver.search.rank import Choice, choose
+from solver.search.sensitivity import sensitivity
 from solver.search.space import Pins
 from solver.search.tell import how_sure, proof, warnings
 
@@ -66,6 +67,7 @@ def solve_problem(
         conflict=why.conflict,
         other_conflicts=why.others,
         relaxations=why.relaxations,
+        sensitivity=sensitivity(explorer, goal, table, found.plans),
         rent_or_buy=rent_or_buy(question, found.plans, best_plan),
     )
 

@@ -20,7 +20,7 @@ FINENESS = (
 _NUMBER = re.compile(r"^(\s*\$?\s*)([\d.,_]+(?:[eE][+-]?\d+)?)(.*)$", re.DOTALL)
 
 
-def in_users_unit(limit: Limit, wrote: str | float, value: float) -> str | float:
+def in_users_unit(limit: Limit, wrote: str | float, value: float, fineness: int = FINENESS) -> str | float:
     """The least rounded text in the user's unit at which `value` keeps the limit.
 
     Rounded away from the old bound, and never nearer to it than the model's resolution, so that the pasted
@@ -35,11 +35,19 @@ def in_users_unit(limit: Limit, wrote: str | float, value: float) -> str | float
     if limit.quantity == "devices":
         return round(value)
     step = abs(need - limit.bound) / factor
-    quantum = 10.0 ** math.floor(math.log10(max(step, 1e-12) / FINENESS))
+    quantum = 10.0 ** math.floor(math.log10(max(step, 1e-12) / fineness))
     number = sign * math.ceil(sign * need / factor / quantum) * quantum
     digits = max(0, -math.floor(math.log10(quantum)))
     text = f"{number:.{digits}f}"
     return f"{before}{text}{_plural(unit, number)}" if isinstance(wrote, str) else float(text)
+
+
+def multiplied(wrote: str | float, factor: float) -> str | float:
+    """A limit as the user wrote it, so many times as large."""
+    match = _NUMBER.match(wrote) if isinstance(wrote, str) else None
+    if isinstance(wrote, str) and match:
+        return f"{match[1]}{units.count(match[2]) * factor:.12g}{match[3]}"
+    return float(wrote) * factor
 
 
 def _plural(unit: str, number: float) -> str:

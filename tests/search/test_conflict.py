@@ -93,6 +93,8 @@ def at_95_percent(problem: Problem, relaxation: Relaxation) -> Any:
 def strict(draw: st.DrawFn) -> dict[str, Any]:
     """A file with some limits that cannot all be kept, and that name what the small catalog has."""
     file = draw(problems(pinned=False))
+    if draw(st.integers(0, 3)):  # why: with every precision a search of all that could be had takes longer
+        del file["training"]["precision"]
     file["training"]["steps"] = 5_000_000  # why: so that a cent, the model's resolution, is little
     answer = solver.solve(file | {"limits": {}}, top=1)
     assume(answer.plans)
@@ -117,7 +119,7 @@ def strict(draw: st.DrawFn) -> dict[str, Any]:
 
 
 # why: an example takes a second, and shrinking hundreds of them
-FEW = settings(max_examples=8, suppress_health_check=QUIET, phases=[Phase.generate])
+FEW = settings(max_examples=6, suppress_health_check=QUIET, phases=[Phase.generate])
 MANY = settings(max_examples=80, suppress_health_check=QUIET, phases=[Phase.generate])
 
 
@@ -153,7 +155,7 @@ TPU = {"machines": "tpu-v5e:2x4"}
         ({"layout": {"tp": 3}}, {}, ["layout.tp"]),
         ({"layout": {"tp": 3, "pp": 2, "dp": 1, "zero": 0}}, {}, ["layout"]),
         (
-            {"layout": {"tp": 2, "pp": 1, "dp": 2}, "max_devices": 2},
+            {"layout": {"tp": 2, "dp": 2}, "max_devices": 2},
             {},
             ["max_devices", "layout.tp", "layout.dp"],
         ),

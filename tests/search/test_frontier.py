@@ -15,9 +15,9 @@ from test_oracle import some_limits
 
 import solver
 from solver.errors import InputError
-from solver.plan import Frontier
 from solver.report import frontier_report, show, write_frontier
 from solver.search.stairs import Stairs, undominated
+from solver.search.trade_offs import Frontier
 
 DAY_S = 86400.0
 EXACT = 1e-9  # sums of float64 in another order
@@ -48,7 +48,8 @@ def test_stairs_admit_a_row_unless_a_point_beats_it(
 ) -> None:
     time_s, device_s = np.array(points, np.float64).T
     seconds, devices = np.array(rows).T
-    admitted = Stairs(time_s, device_s, 0 * time_s, 0 * time_s + 10).admits(seconds.astype(np.float64), devices)
+    stairs = Stairs(time_s, device_s, 0 * time_s, 0 * time_s + 10)
+    admitted = stairs.admits(seconds.astype(np.float64), devices)
     for told, s, n in zip(admitted, seconds, devices, strict=True):
         # one that a point equals in an axis may be let through: it is sorted out when it is priced
         assert told or any(t <= s and d < s * n for t, d in points)

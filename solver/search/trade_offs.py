@@ -1,0 +1,27 @@
+"""The answer of `frontier`, as JSON has it."""
+
+from typing import Any
+
+from solver.plan import CatalogStamp, Part, Plan, Relaxation, Search, Status
+
+
+class Frontier(Part):
+    """Every trade-off that no other plan beats in all of `axes`, the fastest plan first.
+
+    axes: fields of a plan; knee: of `plans`, the one where cost x days is least. Without plans: as an Answer.
+    """
+
+    status: Status
+    objective: str
+    axes: list[str]
+    question: dict[str, Any]
+    assumptions: list[str]
+    warnings: list[str]
+    catalog: CatalogStamp
+    version: str
+    plans: list[Plan]
+    knee: int | None
+    search: Search
+    conflict: list[str]
+    other_conflicts: list[list[str]]
+    relaxations: list[Relaxation]
