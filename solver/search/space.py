@@ -61,8 +61,8 @@ class Frame(NamedTuple):
     def values(self, name: str) -> Ints:
         """The values of a dimension that are tried."""
         own = VALUES[name](self)
-        if name in ("shard", "sequence_parallel") and not (name == "shard" and self.listed(name)):
-            return np.array(own, np.int64)  # what is wanted of them is asked when they are known: see OURS
+        if name in ("recompute", "sequence_parallel") or (name == "shard" and not self.listed(name)):
+            return np.array(own, np.int64)  # what is wanted of them is asked elsewhere: see OURS
         return np.array(self.wanted(name).among(own), np.int64)
 
 
