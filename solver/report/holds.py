@@ -74,8 +74,8 @@ def _prices(prices: list[Fields]) -> Iterator[str]:
 
 def _speeds(speeds: list[Fields]) -> Iterator[str]:
     for speed in speeds[:PLANS]:
-        now = speed["step_s"]
+        now, plan = speed["step_s"], f"plan {speed['rank']}"
         if speed["stands_to_s"] is not None:
-            yield f"plan 1 stays first while a step takes up to {speed['stands_to_s'] / now - 1:+.1%}"
+            yield f"{plan} stays first while its step takes up to {speed['stands_to_s'] / now - 1:+.1%}"
         if speed["stands_from_s"] is not None:
-            yield f"plan {speed['rank']} is first where its takes {speed['stands_from_s'] / now - 1:+.1%}"
+            yield f"{plan} is first once its step takes {speed['stands_from_s'] / now - 1:+.1%}"

@@ -47,7 +47,7 @@ def multiplied(wrote: str | float, factor: float) -> str | float:
     match = _NUMBER.match(wrote) if isinstance(wrote, str) else None
     if isinstance(wrote, str) and match:
         return f"{match[1]}{units.count(match[2]) * factor:.12g}{match[3]}"
-    return float(wrote) * factor
+    return int(wrote * factor) if isinstance(wrote, int) else float(wrote) * factor
 
 
 def _plural(unit: str, number: float) -> str:
