@@ -6,6 +6,7 @@ import numpy as np
 
 from solver.estimate import Job, Pool, Space, run_of
 from solver.layout import OFFLOAD, RECOMPUTE
+from solver.physics.hardware import Floats
 from solver.physics.setting import Setting
 from solver.physics.step import Step
 from solver.plan import MemoryUse, Time
@@ -58,8 +59,15 @@ def memory_use(space: Space, pool: Pool, index: int) -> MemoryUse:
         loading_host_gib=loading,
         fragile=not space.sound(pool, np.array([index]))[0],
         stage=STAGE[int(memory.stage[index])],
+        stage_gib=_by_stage(memory.stages[:, index], int(space.layouts.row(index)["pp"])),
         byte_model=byte_model(space.setting),
     )
+
+
+def _by_stage(peaks: Floats, pp: int) -> dict[str, float]:
+    """The peaks of the stages that there are. [GiB]"""
+    there = {1: (0,), 2: (0, 2)}.get(pp, (0, 1, 2))
+    return {STAGE[stage]: float(peaks[stage]) / GIB for stage in there}
 
 
 def byte_model(setting: Setting) -> str:

@@ -124,11 +124,15 @@ def host_bytes(setting: Setting, layer: LayerMemory, layouts: Layouts, stages: S
 
 
 class Memory(NamedTuple):
-    """Memory of the fullest device by component (PARTS), its sum, its stage (0 first, 1 middle, 2 last)."""
+    """Memory of the fullest device by component (PARTS), its sum, its stage (0 first, 1 middle, 2 last).
+
+    stages   the sums of the three, (3, N)
+    """
 
     parts: dict[str, Floats]
     peak: Floats
     stage: Ints
+    stages: Floats
 
     @property
     def allocated(self) -> Floats:
@@ -145,7 +149,7 @@ def peak(setting: Setting, layer: LayerMemory, layouts: Layouts, stages: Stages)
     totals = np.stack([sum(parts.values(), np.zeros(len(layouts))) for parts in candidates])
     fullest = totals.argmax(axis=0)
     chosen = {name: np.choose(fullest, [parts[name] for parts in candidates]) for name in PARTS}
-    return Memory(chosen, totals.max(axis=0), fullest)
+    return Memory(chosen, totals.max(axis=0), fullest, totals)
 
 
 def stage_memory(

@@ -25,6 +25,7 @@ from solver.search.wording import PARSERS, in_users_unit
 
 QUOTAS = "limits.quotas"
 MEMORY = "memory"  # what clashes where no machine that is allowed can hold the model
+MARGIN = "limits.memory_margin"  # the same where the user keeps some of it free
 
 
 class Explanation(NamedTuple):
@@ -60,13 +61,14 @@ def explain(question: Question, goal: Goal, explorer: Explorer) -> Explanation:
     """
     all_rows = everything(question, goal, explorer.pinned, explorer.bench)
     corrections = minimal(np.unique(all_rows.broken).tolist())
+    held = MARGIN if question.problem.limits.memory_margin else MEMORY
     if not corrections:
-        return Explanation([MEMORY], [], [], ["exhaustion: no layout fits in the memory of any machine"])
+        return Explanation([held], [], [], ["exhaustion: no layout fits in the memory of any machine"])
     sets = hitting_sets(corrections)
     conflicts = [[all_rows.demands[i].field for i in members(mask)] for mask in sets]
     choices = all(all_rows.demands[i].listed for mask in corrections for i in members(mask))
     if choices and _offered(question):
-        conflicts = [[*conflict, MEMORY] for conflict in conflicts]
+        conflicts = [[*conflict, held] for conflict in conflicts]
     asked = Asked(question, goal, explorer, all_rows)
     told = [r for mask in told_of(corrections, sets[0]) for r in relax(asked, mask)]
     return Explanation(conflicts[0], conflicts[1:], told, _certified(all_rows, goal))

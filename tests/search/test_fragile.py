@@ -62,3 +62,17 @@ def test_a_plan_is_fragile_where_the_memory_error_would_not_fit() -> None:
 def test_a_margin_is_a_percentage() -> None:
     with pytest.raises(InputError, match="memory_margin"):
         read_problem(SMALL | {"limits": {"memory_margin": "much"}})
+
+
+def test_a_margin_that_leaves_no_room_is_named() -> None:
+    problem = read_problem(SMALL | {"limits": SMALL["limits"] | {"memory_margin": "95%"}})
+    answer = solve_problem(problem)
+    assert answer.status == "infeasible"
+    assert "limits.memory_margin" in answer.conflict
+
+
+def test_the_peak_of_each_stage_is_told_and_the_fullest_is_the_plans() -> None:
+    for plan in plans(layout={"pp": [1, 2, 4]}):
+        memory = plan.memory
+        assert len(memory.stage_gib) == min(plan.layout.pp, 3)
+        assert memory.stage_gib[memory.stage] == max(memory.stage_gib.values()) == memory.peak_gib
