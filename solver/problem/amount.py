@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from solver.problem.fields import Training
+    from solver.problem.training import Training
 
 ENGLISH_BYTES_PER_TOKEN = 3.94
 """Characters, so bytes of UTF-8, of English in a token of Llama 3: arXiv 2407.21783, sec. 3.2."""

@@ -11,7 +11,8 @@ from solver.problem.shape import Attention, InlineModel, ModelName, ModelPath
 from solver.units import shown
 
 if TYPE_CHECKING:
-    from solver.problem.fields import Problem, Training
+    from solver.problem.fields import Problem
+    from solver.problem.training import Training
 
 _DEFAULTS = {  # field -> sentence, told where the user left the field out
     "training.precision": "training.precision is not stated: bf16 is taken",

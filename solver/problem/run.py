@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainValidator, PrivateAttr
 
 from solver.problem.amount import steps_of
-from solver.problem.fields import Training
 from solver.problem.paths import Folder
 from solver.problem.quantities import (
     Degree,
@@ -20,6 +19,7 @@ from solver.problem.quantities import (
     name_of,
 )  # fmt: skip
 from solver.problem.shape import ModelSpec
+from solver.problem.training import Training
 from solver.units import shown
 
 Inline = dict[str, Any]
