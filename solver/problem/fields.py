@@ -45,7 +45,10 @@ MAX_DEVICES = 16_384
 
 
 class LayoutLimits(Model):
-    """Values that a layout may take, where the search shall not choose freely."""
+    """Values that a layout may take, where the search shall not choose freely.
+
+    A degree is a value, a list, or a range of what the search tries: "up to 8", "2-16", ">= 2", "not 4".
+    """
 
     tp: Degrees = ()
     """Tensor parallel degree."""

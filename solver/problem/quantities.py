@@ -10,6 +10,7 @@ from pydantic import WithJsonSchema as Json
 from pydantic_core import CoreSchema, core_schema
 
 from solver import units
+from solver.problem.ranges import Ways
 from solver.units import shown
 
 
@@ -199,7 +200,7 @@ Kernel = Annotated[Literal["flash", "unfused"], _one_of(["flash", "unfused"])]
 Names = Annotated[tuple[Name, ...], OneOrMany()]
 Precisions = Annotated[tuple[Precision, ...], OneOrMany()]
 Pricings = Annotated[tuple[Pricing, ...], OneOrMany()]
-Degrees = Annotated[tuple[Degree, ...], OneOrMany()]
+Degrees = Annotated[tuple[Ways, ...], OneOrMany()]
 Stages = Annotated[tuple[Stage, ...], OneOrMany()]
 Recomputes = Annotated[tuple[Recompute, ...], OneOrMany()]
 Offloads = Annotated[tuple[Offload, ...], OneOrMany()]

@@ -1,6 +1,7 @@
 """From a problem to an answer."""
 
 import time
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from solver.layout import OFFLOAD, RECOMPUTE, Wanted
 from solver.plan import Answer, CatalogStamp, Plan, Search, Status
 from solver.problem import LayoutLimits, Problem
+from solver.problem.ranges import Span
 from solver.question import Question, ask
 from solver.search.bench import Benches
 from solver.search.buying import rent_or_buy
@@ -91,11 +93,21 @@ def explorer_of(question: Question, goal: Goal) -> tuple[Explorer, dict[str, lis
 
 
 def pinned(layout: LayoutLimits) -> Pins:
-    """The user's values of each dimension, as numbers."""
+    """What the user wants of each dimension, in numbers."""
     stated = {name: getattr(layout, name) for name in type(layout).model_fields if name != "schedule"}
     stated["recompute"] = tuple(RECOMPUTE.index(word) for word in layout.recompute)
     stated["offload"] = tuple(OFFLOAD.index(word) for word in layout.offload)
-    return tuple((name, Wanted(tuple(int(v) for v in values))) for name, values in stated.items() if values)
+    return tuple((name, wanted(values)) for name, values in stated.items() if values)
+
+
+def wanted(values: Iterable[int | Span]) -> Wanted:
+    """What a list of values and spans asks for."""
+    spans = [value for value in values if isinstance(value, Span)]
+    return Wanted(
+        tuple(int(value) for value in values if not isinstance(value, Span)),
+        tuple((span.least, span.most) for span in spans if not span.excluded),
+        tuple((span.least, span.most) for span in spans if span.excluded),
+    )
 
 
 def status_of(explorer: Explorer, found: Found, goal: Goal) -> Status:

@@ -1,4 +1,4 @@
-"""Every layout worth pricing: a way to cut a layer, a mesh of stages and replicas, how these share their state.
+"""Every layout worth pricing: a way to cut a layer, a mesh of stages and replicas, how they share state.
 
 What the search leaves out beside the rules of frameworks stands in VALUES and OURS.
 """
