@@ -17,6 +17,13 @@ COLUMNS = {
     "largest part of it": "text",
     "tokens/s each": "number",
 }
+OVERVIEW = {
+    "device": "id",
+    "usable": "number",
+    "as it is": "number",
+    "at the fewest": "number",
+    "with": "text",
+}
 MARKS = "abcdefghijklmnopqrstuvwxyz"  # of the options of a device, which its layouts repeat
 
 
@@ -28,6 +35,9 @@ def fit_report(answer: Fields) -> Iterator[RenderableType]:
         f"Training {answer['model']} ({size} parameters) in {', '.join(answer['precision'])} with "
         f"{answer['optimizer']}: {batch} of {answer['sequence_length']:,} tokens a step"
     )
+    if len(answer["devices"]) > 1:
+        yield line("")
+        yield indented(table(OVERVIEW, (_row(device) for device in answer["devices"])))
     for device in answer["devices"]:
         yield heading(f"{device['device']}, {words.gib(device['usable_gib'])} usable{_verdict(device)}")
         yield listed(device["advice"])
@@ -42,6 +52,14 @@ def fit_report(answer: Fields) -> Iterator[RenderableType]:
     stamp = answer["catalog"]
     yield line("")
     yield line(f"Catalog of {stamp['date']} ({stamp['hash']}), trainplan {answer['version']}", "dim")
+
+
+def _row(device: Fields) -> tuple[str, ...]:
+    """A device in the overview."""
+    counts = [f"{device[name]:,}" if device[name] else "-" for name in ("as_is", "smallest")]
+    fewest = min(device["options"], key=lambda option: int(option["devices"]), default=None)
+    changes = "; ".join(fewest["changes"]) or "nothing changed" if fewest else "it does not fit"
+    return (device["device"], words.gib(device["usable_gib"]), *counts, changes)
 
 
 def _verdict(device: Fields) -> str:
