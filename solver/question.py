@@ -160,7 +160,7 @@ def ask(problem: Problem) -> Question:
             images=images_of(architecture, training),
             local=local_of(training),
             optimizer=training.optimizer,
-            memory_margin=limits.memory_margin,
+            memory_margin=limits.memory_margin or 0.0,
         ),
         offerings=tuple(
             o for o in catalog.offerings if o.pricing in limits.pricing and offers(catalog, allowed, o)

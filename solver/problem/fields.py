@@ -24,6 +24,7 @@ from solver.problem.quantities import (
     Devices,
     Duration,
     Kilograms,
+    Machines,
     Model,
     Names,
     Objective,
@@ -119,13 +120,15 @@ class Limits(Model):
     """Fewest devices of a plan."""
     max_devices: Devices = Field(default_factory=lambda data: max(MAX_DEVICES, data.get("min_devices", 1)))
     """Most devices of a plan."""
+    machines_step: Machines = 1
+    """Machines of a plan come in multiples of this, as where they are given out in blocks."""
     max_power: Watts | None = None
     """Of all machines under load, at the wall."""
     max_energy: WattHours | None = None
     """Of the whole run, at the meter."""
     max_carbon: Kilograms | None = None
     """Carbon dioxide of that energy, by the grid of the region."""
-    memory_margin: Share = 0.0
+    memory_margin: Share | None = None
     """Of the usable memory of a device, that a plan must leave free."""
     quotas: Quotas = ()
     """The most that a provider, region, accelerator or kind of price gives."""
