@@ -242,6 +242,7 @@ def test_the_question_is_the_file_with_its_defaults() -> None:
             "pricing": ["on-demand", "owned"],
             "min_devices": 1,
             "max_devices": 16384,
+            "machines_step": 1,
             "layout": {"tp": [8]},
         },
         "objective": "cost",

@@ -19,10 +19,11 @@ from solver.physics.layer import LayerCost
 from solver.pricing import HOUR_S, Deal, carbon_kg, cost_parts, energy_wh
 from solver.pricing.quotas import most_machines
 from solver.question import Question
+from solver.search.counting import legal_layouts
 from solver.search.field import Field, field_of, worthy
 from solver.search.hunt import ROUNDING, Counters, Found, Ground, Hunt, Timed
 from solver.search.leaders import in_order, leaders, ties
-from solver.search.space import SMALL, Frame, Pins, legal_layouts, ways_of, ways_within
+from solver.search.space import SMALL, Frame, Pins, ways_of, ways_within
 from solver.search.worth import Worth
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ class Explorer:
                 recomputable(pool, self.pinned),
                 self.job.architecture.total_parameters < SMALL,
                 self.pinned,
+                (pool.machine.devices * pool.device.ranks, self.question.problem.limits.machines_step),
             )
         return self.frames[number]
 

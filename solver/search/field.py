@@ -6,7 +6,7 @@ import numpy as np
 
 from solver.layout import Ints, Layouts
 from solver.physics.hardware import Floats
-from solver.search.space import Frame, meshes_of
+from solver.search.space import Frame, in_steps, meshes_of
 from solver.search.worth import Worth
 
 
@@ -36,7 +36,7 @@ def field_of(frame: Frame, ways: Layouts) -> Field:
     inside, way = np.unique(ways.tp * ways.cp, return_inverse=True)
     outside, mesh = np.unique(meshes.pp * meshes.dp, return_inverse=True)
     products = inside[:, None] * outside
-    allowed = (products <= frame.most_ranks) & (products % frame.case.block == 0)
+    allowed = (products <= frame.most_ranks) & (products % frame.case.block == 0) & in_steps(frame, products)
     ranks = np.unique(products[allowed])
     return Field(ways, meshes, ranks, np.where(allowed, np.searchsorted(ranks, products), -1), way, mesh)
 

@@ -4,14 +4,12 @@ What the search leaves out beside the rules of frameworks stands in VALUES and O
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, reduce
-from math import prod
-from typing import NamedTuple, TypeVar
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from solver.layout import RECOMPUTE, Bools, Ints, Layouts, Wanted
-from solver.physics.hardware import Floats
 from solver.rules import RULES, Case
 
 CP = (1, 2, 4, 8)
@@ -35,7 +33,6 @@ ORDER = (*WAY, *MESH, "grad_accum", *SHARING)  # of columns: what equal layouts 
 CARRIED = "of"  # column that says which row another was made from
 
 Columns = dict[str, Ints]
-Array = TypeVar("Array", Ints, Floats)
 Pins = tuple[tuple[str, Wanted], ...]  # what the user wants of dimensions
 
 
@@ -49,6 +46,7 @@ class Frame(NamedTuple):
     recompute: tuple[str, ...]  # words of it that are tried
     small: bool
     pinned: Pins
+    step: tuple[int, int] = (1, 1)  # ranks of a machine, and of how many machines a job takes a multiple
 
     def wanted(self, name: str) -> Wanted:
         """What the user wants of a dimension: anything, where he says nothing."""
@@ -135,6 +133,12 @@ def _useful_shard(f: Frame, x: Layouts) -> Bools:
     return useful
 
 
+def in_steps(f: Frame, ranks: Ints) -> Bools:
+    """Where the machines of a job are a multiple of what the user asks for."""
+    each, step = f.step
+    return -(-ranks // each) % step == 0
+
+
 OURS = {
     "inside_job": Ours(("tp", "cp"), lambda f, x: x.tp * x.cp <= f.most_ranks),
     "experts_inside_job": Ours(("ep", "etp"), lambda f, x: x.ep * x.etp <= f.most_ranks),
@@ -153,6 +157,7 @@ OURS = {
     ),
     "wanted_rounds": Ours(("grad_accum",), lambda f, x: f.wanted("grad_accum").admits(x.grad_accum)),
     "at_most_these_ranks": Ours(("tp", "cp", "pp", "dp"), lambda f, x: x.ranks <= f.most_ranks),
+    "steps_of_machines": Ours(("tp", "cp", "pp", "dp"), lambda f, x: in_steps(f, x.ranks)),
     "useful_stage": Ours(("zero", "dp", "cp"), _useful_stage),
     "useful_shard": Ours(("shard", "zero", "dp", "cp"), _useful_shard),
     "wanted_shard": Ours(("shard",), lambda f, x: f.wanted("shard").admits(x.shard)),
@@ -256,45 +261,3 @@ def layouts_of(frame: Frame) -> Layouts:
     ways, meshes = ways_of(frame), meshes_of(frame)
     way, mesh = np.divmod(np.arange(len(ways) * len(meshes)), max(len(meshes), 1))
     return shared(frame, meshed(frame, ways.take(way), meshes.take(mesh)).layouts).layouts
-
-
-def legal_layouts(frame: Frame) -> int:
-    """How many layouts of a frame are legal, counted without laying them out.
-
-    Each rule is a table over the few dimensions that it looks at; the number of layouts that keep them all is
-    the sum over all dimensions of the product of the tables, taken one dimension at a time.
-    """
-    known = ways_of(frame).columns | {name: meshes_of(frame).columns[name] for name in MESH}
-    values = {name: frame.values(name) if name in SHARING else np.unique(known[name]) for name in DIMENSIONS}
-    columns = {name: _along(values[name], axis) for axis, name in enumerate(DIMENSIONS)}
-    columns["grad_accum"] = frame.case.global_batch // (columns["dp"] * columns["micro_batch"])
-    columns["shard"] = resolved(frame, columns["shard"], columns["tp"])
-    layouts = Layouts.of(columns)
-    tables = [_along(np.ones(len(values[name])), axis) for axis, name in enumerate(DIMENSIONS)]
-    for name in decided(frame.rules, frozenset(), frozenset(ORDER)):
-        table = kept(frame, name, layouts)
-        if not table.all():
-            tables.append(table.astype(np.float64))
-    return _summed(tables)
-
-
-def _along(values: Array, axis: int) -> Array:
-    return values.reshape([-1 if axis == place else 1 for place in range(len(DIMENSIONS))])
-
-
-def _summed(tables: list[Floats]) -> int:
-    """The sum of the product of tables that have an axis for each dimension; whole numbers, exact to 2^53."""
-    left = set(range(len(DIMENSIONS)))
-    while left:
-        spans = {axis: _product_size([t for t in tables if t.shape[axis] > 1]) for axis in left}
-        axis = min(left, key=lambda a: (spans[a], a))
-        along = [table for table in tables if table.shape[axis] > 1]
-        if along:
-            tables = [table for table in tables if table.shape[axis] == 1]
-            tables.append(reduce(np.multiply, sorted(along, key=np.size)).sum(axis=axis, keepdims=True))
-        left.remove(axis)
-    return round(float(reduce(np.multiply, tables).sum()))
-
-
-def _product_size(tables: list[Floats]) -> int:
-    return prod(max(sizes) for sizes in zip(*(table.shape for table in tables), strict=True))

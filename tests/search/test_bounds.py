@@ -18,12 +18,13 @@ from solver.physics.layer import layer_cost
 from solver.question import ask
 from solver.search.bounds import market_floors
 from solver.search.candidates import Candidates, Explorer, pool_key
+from solver.search.counting import legal_layouts
 from solver.search.explore import Goal, explore
 from solver.search.hunt import way_floors
 from solver.search.limits import limits_of, violated
 from solver.search.rank import scan
 from solver.search.solve import explorer_of
-from solver.search.space import ORDER, WAY, layouts_of, legal_layouts, ways_of, ways_within
+from solver.search.space import ORDER, WAY, layouts_of, ways_of, ways_within
 
 MODELS = (
     "llama-3-8b",
