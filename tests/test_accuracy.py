@@ -50,6 +50,9 @@ def test_every_field_of_a_generation_is_of_time_or_of_memory_and_names() -> None
         "recompute",
         "kept",
         "buffers",
+        "buckets",
+        "live_parameters",
+        "stage_stays_gathered",
         "context",
         "fragmentation",
     }
