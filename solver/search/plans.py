@@ -8,6 +8,7 @@ from solver.plan import Cost, Energy, Interconnect, Layout, Plan
 from solver.present import layout_words, memory_use, time_of
 from solver.pricing import HOUR_S, Deal, cost_parts, cost_split
 from solver.search.candidates import Candidates, Explorer
+from solver.search.causes import Case, why_not_first
 from solver.search.explore import Goal
 
 COMMUNICATION = (
@@ -29,12 +30,19 @@ class Seat(NamedTuple):
 
 def plans_of(seat: Seat, table: Candidates, goal: Goal) -> list[Plan]:
     """A plan for each row, in order."""
-    plans: list[Plan] = []
-    for row in range(len(table)):
-        plan = plan_of(seat, table, row)
-        reason = why_not_first(plan, plans[0], goal.objective) if plans else None
-        plans.append(plan.model_copy(update={"why_not_first": reason}))
-    return plans
+    cases = [Case(plan_of(seat, table, row), _device_hour_usd(seat, table, row)) for row in range(len(table))]
+    reasons = [None, *(why_not_first(case, cases[0], goal.objective) for case in cases[1:])]
+    return [
+        case.plan.model_copy(update={"why_not_first": reason})
+        for case, reason in zip(cases, reasons[: len(cases)], strict=True)
+    ]
+
+
+def _device_hour_usd(seat: Seat, table: Candidates, row: int) -> float:
+    """List price; 0 of one's own machines."""
+    offering = seat.explorer.offerings[int(table.offering[row])]
+    owned = offering.pricing == "owned"
+    return 0.0 if owned else offering.usd_per_hour / seat.explorer.question.machine(offering).devices
 
 
 def plan_of(seat: Seat, table: Candidates, row: int) -> Plan:
@@ -96,54 +104,3 @@ def bottleneck(parts: dict[str, float]) -> str:
     }
     first, second = sorted(grouped, key=lambda name: -grouped[name])[:2]
     return f"{first} ({grouped[first]:.0%} of the step), then {second} ({grouped[second]:.0%})"
-
-
-def why_not_first(plan: Plan, best: Plan, objective: str) -> str:
-    """The cause of the difference to the first plan, computed: the hour's price, the speed, what it takes of
-    power.
-    """
-    values = {
-        "cost": (plan.cost.total_usd, best.cost.total_usd),
-        "time": (plan.time.days, best.time.days),
-        "energy": (plan.energy.mwh, best.energy.mwh),
-        "carbon": (plan.energy.kg_co2e, best.energy.kg_co2e),
-    }
-    mine, first = values[objective]
-    if mine == first:
-        return "equal in the objective; placed after it by cost, time, energy, devices and name"
-    if first == 0:
-        return f"{_amount(objective)} above nothing: {_causes(plan, best, objective)}"
-    more = mine / first - 1
-    band = best.time.high_days / best.time.days - 1
-    tie = "; a tie within the error band" if more < band else ""
-    return f"{_amount(objective)} {more:+.1%}: {_causes(plan, best, objective)}{tie}"
-
-
-def _amount(objective: str) -> str:
-    return {"cost": "cost", "time": "days", "energy": "energy", "carbon": "carbon dioxide"}[objective]
-
-
-def _causes(plan: Plan, best: Plan, objective: str) -> str:
-    """Price of a device-hour and device-hours needed; for time and energy: count, speed and power of a
-    device.
-    """
-    hours = plan.devices_paid * plan.time.days / (best.devices_paid * best.time.days)
-    if objective == "time":
-        count, speed = _ratio(plan.devices, best.devices), _speed(plan, best)
-        return f"{count:+.0%} devices, each {speed:+.0%} as fast"
-    if objective in ("energy", "carbon"):
-        power = plan.power_kw / plan.devices_paid / (best.power_kw / best.devices_paid) - 1
-        return f"a device draws {power:+.0%} power, device-hours {hours - 1:+.0%}"
-    mine, first = (p.cost.parts["accelerators"] / (p.devices_paid * p.time.days * 24) for p in (plan, best))
-    if first == 0:
-        return "the first is paid for already"
-    price = f"a device-hour is {mine:.2f} against {first:.2f} USD ({mine / first - 1:+.0%})"
-    return f"{price}, device-hours {hours - 1:+.0%}"
-
-
-def _ratio(mine: float, first: float) -> float:
-    return mine / first - 1
-
-
-def _speed(plan: Plan, best: Plan) -> float:
-    return _ratio(plan.time.tokens_per_s_per_device, best.time.tokens_per_s_per_device)
