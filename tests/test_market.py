@@ -151,6 +151,15 @@ def test_a_reservation_costs_nothing_and_ends_when_it_ends() -> None:
     assert all(plan.pricing != "owned" for plan in ended)
 
 
+def test_what_costs_nothing_neither_trips_the_frontier_nor_the_search_for_a_conflict() -> None:
+    held = {"provider": "north", "machine": "h100-sxm-8", "count": 2, "region": "eu"}
+    found = solver.frontier(file(reservations=held))
+    assert {plan.cost.total_usd for plan in found.plans} >= {0.0}
+    clash = answer(reservations=held, limits={"deadline": "1 s", "quotas": {"machines": 1}})
+    assert clash.status == "infeasible"
+    assert "limits.deadline" in clash.conflict
+
+
 def test_machines_that_stand_there_pay_power_and_operation_and_no_capital() -> None:
     owned = {"machine": "h100-sxm-8", "count": 2}
     (best, *_) = answer(already_owned=owned, limits={"pricing": "owned"}).plans

@@ -84,7 +84,7 @@ class Front:
     def stairs(self, per_device_s: tuple[float, ...]) -> Stairs:
         """As a ceiling in a market where a device-second adds so much to each axis but the first."""
         values = self.values(self.table)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # nothing at no rate is nothing
             each = [
                 np.where(values[:, 1 + i] > 0, values[:, 1 + i] / np.float64(rate), 0.0)
                 for i, rate in enumerate(per_device_s)

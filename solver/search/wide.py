@@ -150,7 +150,7 @@ def _reached(values: Floats, rate: float) -> Floats:
     """How much of something reaches values at a rate; nothing is reached at once, and anything else never
     where the rate is 0. (P,)
     """
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # nothing at no rate is nothing
         return np.where(values > 0, values / np.float64(rate), 0.0)
 
 
