@@ -10,7 +10,7 @@ from solver.physics.hardware import Floats
 from solver.physics.setting import Setting
 from solver.physics.split import Held
 
-WEIGHTS = 3  # the stage that shards them
+GRADIENTS, WEIGHTS = 2, 3  # the stages that shard them
 OUTER_BYTES = 8  # weights of the last average and the outer momentum, float32, where workers train apart
 
 

@@ -17,7 +17,7 @@ from solver.physics.memory import Held, LayerMemory, Setting, Shards, held_by_st
 from solver.physics.optimizers import newton_schulz_flops
 from solver.physics.schedules import FORWARD_SHARE, wait_s
 from solver.physics.setting import WORD
-from solver.physics.states import WEIGHTS, gathered_for_step, optimizer_bytes, outside_owned
+from solver.physics.states import GRADIENTS, WEIGHTS, gathered_for_step, optimizer_bytes, outside_owned
 
 PARTS = (
     "matmul",
@@ -90,7 +90,7 @@ class Step:
     def data_parallel_s(self) -> Floats:
         """Exposed gradient reduction and weight gathering of a step. [s], (N,)
 
-        Hidden behind the backward pass of the last micro-batch (ZeRO 3: behind all passes), but for the
+        Hidden behind the backward pass of the last micro-batch (ZeRO 2: of all, 3: all passes), but for the
         bucket of the last layer, which has nothing to hide behind.
 
         Source: Zhao et al. 2023, arXiv 2304.11277.
@@ -101,34 +101,38 @@ class Step:
         if self.setting.architecture.experts:
             stride = layouts.ep * layouts.etp
             total = total + self._reduction_s(self.held.expert, (shards.expert, edp), stride)
-        rounds = np.where(self.regathers, layouts.grad_accum, 1)
         compute = self.stages.most * self.layer.compute.total
-        hiding = np.where(self.regathers, layouts.grad_accum, BACKWARD_SHARE) * compute
+        hiding = np.where(self.regathers, 1, BACKWARD_SHARE) * self.reductions * compute
         exposed = com.exposed_s(total, hiding, self.rank.gradient_overlap)
-        return np.maximum(exposed, total / (self.stages.most * rounds))
+        return np.maximum(exposed, total / (self.stages.most * self.reductions))
 
     @cached_property
     def regathers(self) -> Bools:
         """Layouts that gather their weights for every pass. (N,)"""
         return np.asarray((self.layouts.zero == WEIGHTS) & ~gathered_for_step(self.layouts, self.setting))
 
+    @cached_property
+    def reductions(self) -> Ints:
+        """How often gradients are reduced a step: where they are sharded, with every micro-batch. (N,)"""
+        every = self.regathers | (self.layouts.zero == GRADIENTS)
+        return np.where(every, self.layouts.grad_accum, 1)
+
     def _reduction_s(self, held: Number, replicas: tuple[Ints, Ints], stride: Ints) -> Floats:
         """Data parallel communication of `held` parameters a step, nothing hidden. [s], (N,)
 
-        ZeRO 0: an all-reduce of the gradients. 1, 2: a reduce-scatter and a gather of the weights. 3: the
-        weights are gathered forward and backward and the gradients scattered, for every micro-batch (once
-        where they stay gathered). With a partial shard the gradients are summed over the copies besides.
-        replicas: (that share one copy, all).
+        ZeRO 0: an all-reduce of the gradients. 1: a reduce-scatter and a gather of the weights. 2: scatters
+        with every micro-batch. 3: gathers them forward and backward too (once where they stay gathered). A
+        partial shard sums the gradients over the copies besides. replicas: (that share one copy, all).
 
-        Source: Rajbhandari et al. 2020, arXiv 1910.02054.
+        Source: Rajbhandari et al. 2020, arXiv 1910.02054; DeepSpeed, runtime/engine.py, backward.
         """
         shards, ranks = replicas
         model, zero = self.setting.model, self.layouts.zero
         inner = com.span(shards, stride, self.network)
         messages = (held * model.gradient, held * model.gathered)
         scatter, gather = com.gathers_s(messages, inner, self.network)
-        rounds = np.where(self.regathers, self.layouts.grad_accum, 1)
-        sharded = rounds * (scatter + np.where(self.regathers, 2, 1) * gather)
+        gathers = np.where(self.regathers, 2 * self.layouts.grad_accum, 1)
+        sharded = self.reductions * scatter + gathers * gather
         if self.setting.local.workers == 1 and ((copies := ranks // shards) > 1).any():
             outer = com.span(copies, stride * shards, self.network)
             sharded = sharded + com.all_reduce_s(held * model.gradient / shards, outer, self.network)

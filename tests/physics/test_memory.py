@@ -19,9 +19,10 @@ from solver.catalog.records import Framework
 from solver.estimate import Job, Space, setting_of
 from solver.layout import RECOMPUTE, Layouts, Stages
 from solver.physics.activations import in_flight
-from solver.physics.memory import MARGIN, PARTS, Held, Memory, states
+from solver.physics.memory import MARGIN, PARTS, Held, Memory
 from solver.physics.setting import Schedule, Setting
 from solver.physics.split import held_by_block, order_of, padded_vocabulary
+from solver.physics.states import states
 
 GIB = 2.0**30
 ROOT = Path(__file__).parents[2]
@@ -341,6 +342,20 @@ def test_the_page_prints_the_cases_as_the_command_does_and_explains_each_that_is
     table = printed("benchmarks/memory_cases.py")
     assert table in PAGE
     assert re.findall(r"\| (C\d+) \|.*\| no: .{20,} \|", table) == ["C023", "C049", "C049", "C055", "C055"]
+
+
+def test_a_torchtitan_stage_keeps_its_weights_gathered_and_its_gradients_whole() -> None:
+    """torchtitan, distributed/fsdp.py: no reshard after forward with pp; torch, pipelining/stage.py: one
+    reduction a step, in float32. Llama-3-70B on pp 8: 2 + 4 bytes of a stage whole, 4 + 8 over dp 4.
+    """
+    how = setting(model("llama-3-70b"), framework("torchtitan"), 1024)
+    found = memory(how, layout("full", pp=8, dp=4, zero=3, grad_accum=8))
+    held = (10 * 855_654_400 + 128_256 * 8192) / GIB  # ten layers and the input table
+    assert found.parts["gathered"][0] / GIB == pytest.approx(2 * held, rel=0.01)
+    assert found.parts["gradients"][0] / GIB == pytest.approx(4 * held, rel=0.01)
+    assert found.parts["weights"][0] / GIB == pytest.approx(4 * held / 4, rel=0.01)
+    alone = memory(how, layout("full", dp=32, zero=3, grad_accum=8))
+    assert alone.parts["gradients"][0] / GIB == pytest.approx(4 * 70.55e9 / 32 / GIB, rel=0.01)
 
 
 # --- laws

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import solver
 from solver.architecture import from_inline
 from solver.catalog import load
 from solver.catalog.framework import Framework
@@ -199,3 +200,22 @@ def test_a_token_goes_once_to_each_domain_that_holds_an_expert_of_it() -> None:
     group = com.span(ints(16), ints(1), network())
     assert com.domains_met(8, group)[0] == pytest.approx(255 / 256)
     assert com.domains_met(1, group)[0] == pytest.approx(1 / 2)
+
+
+def test_gradients_that_are_sharded_are_reduced_with_every_micro_batch() -> None:
+    """DeepSpeed, runtime/engine.py: stage 2 reduces at every backward pass, stage 1 at the last."""
+    one, two = (
+        solver.evaluate(
+            {
+                "model": "llama-3-8b",
+                "training": {"sequence_length": 2048, "global_batch": "256 sequences"},
+                "hardware": {"machine": "a100-80-sxm-8", "devices": 32},
+                "framework": "deepspeed",
+                "layout": {"dp": 32, "zero": stage, "micro_batch": 1, "recompute": "full"},
+            }
+        ).time
+        for stage in (1, 2)
+    )
+    assert one is not None
+    assert two is not None
+    assert two.parts["data_parallel"] > one.parts["data_parallel"]
