@@ -1,6 +1,7 @@
 """Why nothing fits: the demands that clash, and the smallest changes that would give a plan."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from rich.console import RenderableType
 
@@ -20,6 +21,8 @@ def conflict_parts(answer: Fields) -> Iterator[RenderableType]:
         yield line(_clash(answer["conflict"], answer["question"]))
     for other in answer["other_conflicts"]:
         yield line(f"Nor: {_clash(other, answer['question'])}")
+    for sentence in answer["explanation"]:
+        yield line(f"{sentence}.")
     if answer["relaxations"]:
         yield heading("What would give a plan")
         yield listed(_relaxation(item) for item in answer["relaxations"])
@@ -39,7 +42,7 @@ def _demand(field: str, question: Fields) -> str:
     return f"{field} {_told(field, value, 'and')}" if value else field
 
 
-def _told(field: str, value: object, word: str = "or") -> str:
+def _told(field: str, value: Any, word: str = "or") -> str:
     """A value of the file in words."""
     if field == "limits.quotas":
         items = value if isinstance(value, list) else [value]
