@@ -267,6 +267,7 @@ class Answer(Part):
     conflict: list[str]
     other_conflicts: list[list[str]]
     relaxations: list[Relaxation]
+    explanation: list[str]
     sensitivity: Sensitivity | None
     rent_or_buy: RentOrBuy | None
     """Where machines may be bought and the cost is made least."""

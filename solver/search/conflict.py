@@ -21,6 +21,7 @@ from solver.search.explore import Goal, explore
 from solver.search.limits import violated
 from solver.search.plans import Seat, plan_of
 from solver.search.rank import certify, survivors
+from solver.search.tightest import does_not_fit
 from solver.search.wording import PARSERS, in_users_unit
 
 QUOTAS = "limits.quotas"
@@ -29,12 +30,15 @@ MARGIN = "limits.memory_margin"  # the same where the user keeps some of it free
 
 
 class Explanation(NamedTuple):
-    """One minimal conflict, all others, relaxations, and what CP-SAT says of the near misses."""
+    """One minimal conflict, all others, relaxations, what CP-SAT says of the near misses, and by how much
+    memory is missed.
+    """
 
     conflict: list[str]
     others: list[list[str]]
     relaxations: list[Relaxation]
     proof: list[str]
+    words: list[str]
 
 
 class Asked(NamedTuple):
@@ -62,8 +66,9 @@ def explain(question: Question, goal: Goal, explorer: Explorer) -> Explanation:
     all_rows = everything(question, goal, explorer.pinned, explorer.bench)
     corrections = minimal(np.unique(all_rows.broken).tolist())
     held = MARGIN if question.problem.limits.memory_margin else MEMORY
+    words = does_not_fit(question, goal, explorer.pinned)
     if not corrections:
-        return Explanation([held], [], [], ["exhaustion: no layout fits in the memory of any machine"])
+        return Explanation([held], [], [], ["exhaustion: no layout fits in the memory of any machine"], words)
     sets = hitting_sets(corrections)
     conflicts = [[all_rows.demands[i].field for i in members(mask)] for mask in sets]
     choices = all(all_rows.demands[i].listed for mask in corrections for i in members(mask))
@@ -71,7 +76,7 @@ def explain(question: Question, goal: Goal, explorer: Explorer) -> Explanation:
         conflicts = [[*conflict, held] for conflict in conflicts]
     asked = Asked(question, goal, explorer, all_rows)
     told = [r for mask in told_of(corrections, sets[0]) for r in relax(asked, mask)]
-    return Explanation(conflicts[0], conflicts[1:], told, _certified(all_rows, goal))
+    return Explanation(conflicts[0], conflicts[1:], told, _certified(all_rows, goal), words)
 
 
 def told_of(corrections: list[int], conflict: int) -> list[int]:

@@ -41,7 +41,7 @@ def frontier_of(problem: Problem, *, energy: bool = False) -> Frontier:
     axes = ("time", "cost", *(("energy",) if energy else ()))
     table = trade_offs(explorer, goal, axes)
     plans = [plan_of(Seat(explorer, also_in), table, row) for row in range(len(table))]
-    why = Explanation([], [], [], []) if plans else explain(question, goal, explorer)
+    why = Explanation([], [], [], [], []) if plans else explain(question, goal, explorer)
     from solver import __version__
 
     return Frontier(
@@ -59,6 +59,7 @@ def frontier_of(problem: Problem, *, energy: bool = False) -> Frontier:
         conflict=why.conflict,
         other_conflicts=why.others,
         relaxations=why.relaxations,
+        explanation=why.words,
     )
 
 

@@ -53,7 +53,7 @@ def solve_problem(
     choice = choose(explorer, table, goal)
     found = Found(plans_of(Seat(explorer, also_in), choice.table, goal), choice)
     status = status_of(explorer, found, goal)
-    why = explain(question, goal, explorer) if status == "infeasible" else Explanation([], [], [], [])
+    why = explain(question, goal, explorer) if status == "infeasible" else Explanation([], [], [], [], [])
     from solver import __version__
 
     return Answer(
@@ -69,6 +69,7 @@ def solve_problem(
         conflict=why.conflict,
         other_conflicts=why.others,
         relaxations=why.relaxations,
+        explanation=why.words,
         sensitivity=sensitivity(explorer, goal, table, found.plans),
         rent_or_buy=rent_or_buy(question, found.plans, best_plan),
     )

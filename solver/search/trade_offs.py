@@ -25,3 +25,4 @@ class Frontier(Part):
     conflict: list[str]
     other_conflicts: list[list[str]]
     relaxations: list[Relaxation]
+    explanation: list[str]

@@ -1,5 +1,6 @@
 """Why nothing fits: conflicts are minimal, relaxations are true and smallest."""
 
+import re
 from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
@@ -235,3 +236,16 @@ def test_a_file_of_each_kind_is_explained(kind: str) -> None:
     assert answer.conflict == KINDS[kind]
     assert {r.field for r in answer.relaxations} == {field for field in answer.conflict if field != MEMORY}
     assert all(r.plan is not None for r in answer.relaxations)
+
+
+def test_by_how_much_memory_is_missed_is_told() -> None:
+    # 70.6e9 parameters: weights, gradients and optimizer states of 12 B or more each on 8 cards
+    (sentence,) = solver.solve(INFEASIBLE / "small-cards.yaml").explanation
+    needed = re.search(r"takes ([\d.]+) GiB of the ([\d.]+) GiB", sentence)
+    assert needed is not None
+    assert float(needed[1]) > 70.6e9 * 12 / 8 / 2**30 > float(needed[2])
+    assert "recompute full" in sentence
+
+
+def test_memory_is_not_blamed_where_something_fits() -> None:
+    assert solver.solve(CARD | {"limits": {"budget": "1 USD"}}).explanation == []
