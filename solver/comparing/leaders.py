@@ -1,7 +1,6 @@
 """The best candidate of every group, by one walk over the markets with a ceiling for each group."""
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,9 +11,10 @@ from solver.physics.hardware import Floats
 from solver.question import Question, admitted
 from solver.search.bounds import market_floors
 from solver.search.candidates import Candidates, Explorer
-from solver.search.explore import Goal, in_order, ranked, worth
+from solver.search.explore import Goal, in_order, ranked, reachable, settled, worth
 from solver.search.hunt import ROUNDING
 from solver.search.limits import violated
+from solver.search.worth import Worth
 
 Naming = Callable[[Question, Offering], str]
 NAMES: dict[str, Naming] = {  # --by -> the group of an offering
@@ -57,9 +57,9 @@ class Walk:
         order, bounds = in_order(explorer, goal, rank_s)
         tables = [Candidates.none()]
         for number in order:
-            ceiling = max(self.best.get(name, np.inf) for name in self._names(number))
-            if bounds[number] * (1 - ROUNDING) <= ceiling and self._reachable(number, rank_s, ceiling):
-                tables.append(self._look(number, ceiling))
+            close = bounds[number] * (1 - ROUNDING) <= self._ceiling(number)
+            if close and reachable(explorer, number, goal, rank_s):
+                tables.append(self._look(number))
         table = ranked(Candidates.joined(tables), explorer.offerings, goal.quantity)
         names = [self.groups[offering] for offering in table.offering.tolist()]
         _, first = np.unique(np.array(names, np.str_), return_index=True)
@@ -72,31 +72,31 @@ class Walk:
     def _names(self, number: int) -> set[str]:
         return {self.groups[offering] for offering in self.explorer.markets[number].offerings}
 
-    def _reachable(self, number: int, rank_s: Floats, ceiling: float) -> bool:
-        """Whether the market, at its best on all its ranks, can keep the limits at all."""
-        market, most = self.explorer.markets[number], self.explorer.most_ranks(self.explorer.markets[number])
-        judge = worth(self.explorer, market, self.goal, ceiling)
-        devices = np.array([most // market.pool.device.ranks])
-        return bool(judge.able(rank_s[number : number + 1] / most, devices)[0])
+    def _ceiling(self, number: int) -> float:
+        """What a row of the market must not exceed to be the best of any group there."""
+        return max(self.best.get(name, np.inf) for name in self._names(number))
 
-    def _look(self, number: int, ceiling: float) -> Candidates:
-        explorer, goal = self.explorer, self.goal
-        judge = worth(explorer, explorer.markets[number], goal, ceiling)
-        table = explorer.priced(number, explorer.fastest(number, judge))
-        table = table.take(np.flatnonzero(violated(table, goal.limits) == 0))
+    def _look(self, number: int) -> Candidates:
+        """What a market has within the limits; each find lowers the ceiling of what is still looked for."""
+        explorer, goal, market = self.explorer, self.goal, self.explorer.markets[number]
         self.looked_at += 1
-        values = getattr(table, goal.quantity)
-        for offering, value in zip(table.offering.tolist(), values.tolist(), strict=True):
+
+        def judge() -> Worth:
+            return worth(explorer, market, goal, self._ceiling(number))
+
+        hunt, tables = explorer.hunt(number, judge()), [Candidates.none()]
+        while (timed := hunt.look(judge())) is not None:
+            tables.append(explorer.priced(number, timed))
+            self._learn(tables[-1])
+        table = settled(explorer, number, hunt, Candidates.joined(tables))
+        return table.take(np.flatnonzero(kept(table, goal)))
+
+    def _learn(self, table: Candidates) -> None:
+        table = table.take(np.flatnonzero(kept(table, self.goal)))
+        values = getattr(table, self.goal.quantity).tolist()
+        for offering, value in zip(table.offering.tolist(), values, strict=True):
             name = self.groups[offering]
             self.best[name] = min(self.best.get(name, np.inf), value)
-        return table
-
-
-def unbound(explorer: Explorer) -> Explorer:
-    """The explorer without a deadline in sight: counts that cannot keep it are looked at too."""
-    free = copy(explorer)
-    free.counters = copy(explorer.counters)
-    return free
 
 
 def kept(table: Candidates, goal: Goal, but: tuple[str, ...] = ()) -> Bools:

@@ -1,14 +1,17 @@
 """Why a group has no plan, in one sentence: not offered, no framework, no memory, or a limit it misses."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from solver import units
-from solver.comparing.leaders import NAMES, Walk, kept, unbound
+from solver.comparing.leaders import NAMES, Walk, kept
+from solver.layout import Bools, Ints
+from solver.physics.hardware import Floats
 from solver.question import Question
-from solver.search.candidates import SLACK, Candidates, Explorer
+from solver.search.candidates import Candidates
 from solver.search.explore import Goal, in_order, per_device_s
 from solver.search.limits import Limit, violated
 from solver.search.worth import Cap, Worth
@@ -43,7 +46,7 @@ def reason(walk: Walk, by: str, name: str) -> Reason:
     numbers = walk.markets_of(name)
     if not numbers:
         return Reason(unsupported(question, walk, name))
-    row = nearest_row(walk, name)
+    row = Nearest(walk, name).look()
     if row is not None:
         return Reason(missed(walk, row), row)
     markets = [walk.explorer.markets[number] for number in numbers]
@@ -81,51 +84,74 @@ def _either(words: Iterable[str]) -> str:
     return " or ".join(words)
 
 
-def nearest_row(walk: Walk, name: str) -> Candidates | None:
+@dataclass
+class Nearest:
     """The candidate of a group that breaks the fewest limits, and these by least; None: nothing fits at all.
 
-    First among the counts of the search; those that it leaves out break the deadline by more than its slack.
+    breaks, excess: how many it breaks, by how much in sum.
     """
-    found = Nearest()
-    for explorer in (walk.explorer, unbound(walk.explorer)):
-        if found.measure > (1, SLACK - 1):
-            found = nearest_on(walk, explorer, name, found)
-    return found.row
 
-
-class Nearest(NamedTuple):
-    """Limits that are broken, by how much in sum, and the row."""
-
-    measure: tuple[float, float] = (np.inf, np.inf)
+    walk: Walk
+    group: str
+    breaks: float = np.inf
+    excess: float = np.inf
     row: Candidates | None = None
 
+    def look(self) -> Candidates | None:
+        """Markets come in the order of what they must break at best, so that few are looked at."""
+        explorer = self.walk.explorer
+        for breaks, excess, number in sorted(least_breach(self.walk, self.group)):
+            if (breaks, excess) >= (self.breaks, self.excess):
+                break
+            caps = caps_of(self.walk, number)
+            hunt = explorer.hunt(number, self._judge(caps))
+            while (timed := hunt.look(self._judge(caps))) is not None:
+                self._learn(explorer.priced(number, timed))
+        return self.row
 
-def nearest_on(walk: Walk, explorer: Explorer, name: str, found: Nearest) -> Nearest:
-    """Markets come in the order of what they must break at best, so that few are looked at."""
-    for breaks, excess, number in sorted(least_breach(walk, name)):
-        if (breaks, excess) >= found.measure:
-            break
-        caps = ceilings(walk, number, found.measure[1]) if found.measure[0] == 1 else ()
-        table = explorer.priced(number, explorer.fastest(number, Worth(explorer.job.steps, caps)))
-        table = table.take(np.flatnonzero([walk.groups[o] == name for o in table.offering.tolist()]))
-        if len(table):
-            row, measure = least_breaking(table, walk.goal.limits)
-            found = min(found, Nearest(measure, row), key=lambda nearest: nearest.measure)
-    return found
+    def _judge(self, caps: tuple[Cap, ...]) -> Worth:
+        return Worth(self.walk.explorer.job.steps, (Nearer(caps, self.breaks, self.excess),))
+
+    def _learn(self, table: Candidates) -> None:
+        own = [self.walk.groups[offering] == self.group for offering in table.offering.tolist()]
+        table, limits = table.take(np.flatnonzero(own)), self.walk.goal.limits
+        if not len(table):
+            return
+        excess = sum((limit.excess(getattr(table, limit.quantity)) for limit in limits), np.zeros(len(table)))
+        breaks = np.array([mask.bit_count() for mask in violated(table, limits).tolist()])
+        first = int(np.lexsort((excess, breaks))[0])
+        if (breaks[first], excess[first]) < (self.breaks, self.excess):
+            self.breaks, self.excess = float(breaks[first]), float(excess[first])
+            self.row = table.take(np.array([first]))
 
 
-def ceilings(walk: Walk, number: int, excess: float) -> tuple[Cap, ...]:
-    """What a row must stay below that breaks one limit alone, by no more than a share of it."""
-    bounds = {limit.quantity: (1 + excess) * limit.bound for limit in walk.goal.limits if not limit.least}
-    caps = {
-        "wall_clock_s": Cap(1.0, 0.0, bounds.get("wall_clock_s", np.inf)),
-        "cost_usd": Cap(
-            0.0,
-            per_device_s(walk.explorer, walk.explorer.markets[number], "cost"),
-            bounds.get("cost_usd", np.inf),
-        ),
-    }
-    return tuple(cap for quantity, cap in caps.items() if quantity in bounds)
+class Nearer(NamedTuple):
+    """Rows that may break fewer limits than `breaks`, or as many by no more than `excess` in sum.
+
+    caps: of each limit on time or cost.
+    """
+
+    caps: tuple[Cap, ...]
+    breaks: float
+    excess: float
+
+    def admits(self, seconds: Floats, devices: Ints) -> Bools:
+        """Rows whose lower bounds of a run [s] do. (N,)"""
+        taken = [seconds * (cap.per_s + cap.per_device_s * devices) / cap.most for cap in self.caps]
+        over = [np.maximum(share - 1, 0.0) for share in taken]
+        breaks = sum(((excess > 0).astype(np.int64) for excess in over), np.zeros(len(devices), np.int64))
+        excess = sum(over, np.zeros(len(devices)))
+        nearer: Bools = (breaks < self.breaks) | ((breaks == self.breaks) & (excess <= self.excess))
+        return nearer
+
+
+def caps_of(walk: Walk, number: int) -> tuple[Cap, ...]:
+    """The limits on time and cost, in a market."""
+    usd_s = per_device_s(walk.explorer, walk.explorer.markets[number], "cost")
+    each = {"wall_clock_s": (1.0, 0.0), "cost_usd": (0.0, usd_s)}
+    return tuple(
+        Cap(*each[limit.quantity], limit.bound) for limit in walk.goal.limits if limit.quantity in each
+    )
 
 
 def least_breach(walk: Walk, name: str) -> Iterator[tuple[int, float, int]]:
@@ -139,14 +165,6 @@ def least_breach(walk: Walk, name: str) -> Iterator[tuple[int, float, int]]:
         values = np.array([floors[limit.quantity][number] for limit in limits])
         over = [float(limit.excess(value)) for limit, value in zip(limits, values, strict=True)]
         yield sum(excess > 0 for excess in over), sum(over), number
-
-
-def least_breaking(table: Candidates, limits: list[Limit]) -> tuple[Candidates, tuple[float, float]]:
-    """The row that breaks the fewest limits, and these by least; and how many, by how much."""
-    excess = sum((limit.excess(getattr(table, limit.quantity)) for limit in limits), np.zeros(len(table)))
-    breaks = np.array([mask.bit_count() for mask in violated(table, limits).tolist()])
-    first = np.lexsort((excess, breaks))[:1]
-    return table.take(first), (float(breaks[first[0]]), float(excess[first[0]]))
 
 
 def missed(walk: Walk, row: Candidates) -> str:
