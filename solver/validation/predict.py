@@ -17,7 +17,14 @@ from solver.physics.step import Step
 from solver.validation.recompute import recompute_of
 from solver.validation.rows import Row
 from solver.validation.shapes import architecture_of, weighed_stages
-from solver.validation.words import as_printed, fabric_of, framework_of, schedule_of, sharding_of
+from solver.validation.words import (
+    as_printed,
+    fabric_of,
+    framework_of,
+    optimizer_of,
+    schedule_of,
+    sharding_of,
+)
 
 GIB = 2.0**30
 DRIVER = "nvidia-smi"  # in the notes of runs whose memory the driver's tool counted
@@ -100,6 +107,7 @@ def job_of(row: Row, catalog: Catalog, architecture: Architecture) -> Job:
         operations=catalog.operations["operations"],
         flash=row.text("attention_kernel") != "unfused",
         imbalance=1.0,
+        optimizer=optimizer_of(row),
     )
 
 

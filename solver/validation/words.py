@@ -81,6 +81,29 @@ def known_networks() -> tuple[Known, ...]:
     return tuple(Known(*(row[f] for f in Known._fields)) for row in _table("networks.csv"))
 
 
+class Recipe(NamedTuple):
+    """An optimizer that runs are known to have used: globs on printed framework and model."""
+
+    framework: str
+    model: str
+    optimizer: str
+
+
+@cache
+def known_optimizers() -> tuple[Recipe, ...]:
+    """catalogs/runs/optimizers.csv."""
+    return tuple(Recipe(*(row[f] for f in Recipe._fields)) for row in _table("optimizers.csv"))
+
+
+def optimizer_of(row: Row) -> str:
+    """That of the recipe; Adam where none is known to differ."""
+    framework, model = row.text("framework").lower(), row.text("model_name").lower()
+    for recipe in known_optimizers():
+        if fnmatchcase(framework, recipe.framework) and fnmatchcase(model, recipe.model):
+            return recipe.optimizer
+    return "adamw"
+
+
 class Part(NamedTuple):
     """A variant of a device that some runs print: globs on notes and device, and what differs."""
 
