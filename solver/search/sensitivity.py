@@ -17,7 +17,7 @@ from solver.pricing import DAY_S
 from solver.search.candidates import SLACK, Candidates, Explorer
 from solver.search.explore import Goal, offering_key
 from solver.search.hunt import Timed
-from solver.search.limits import Limit, integers, violated
+from solver.search.limits import RESOLUTION, Limit, integers, violated
 from solver.search.rank import scan
 from solver.search.wording import PARSERS, in_users_unit, multiplied
 
@@ -74,7 +74,8 @@ def _range(seen: Seen, place: int, wrote: Any) -> LimitRange:
     limit = seen.goal.limits[place]
 
     def told(value: float) -> Any:
-        return in_users_unit(limit, wrote, value, int(FINE * max(1.0, abs(value - limit.bound) / value)))
+        above = max(value, 1 / RESOLUTION[limit.quantity])  # what costs nothing leaves any limit far behind
+        return in_users_unit(limit, wrote, value, int(FINE * max(1.0, abs(value - limit.bound) / above)))
 
     own = told(float(getattr(seen.table, limit.quantity)[seen.rows[0]]))
     looser = list(_looser(seen, place, told))
