@@ -136,7 +136,7 @@ class Step:
         if self.setting.local.workers == 1 and ((copies := ranks // shards) > 1).any():
             outer = com.span(copies, stride * shards, self.network)
             sharded = sharded + com.all_reduce_s(held * model.gradient / shards, outer, self.network)
-        if not (whole := zero == 0).any():
+        if not (whole := (zero == 0) & (ranks > 1)).any():
             return sharded
         return np.where(whole, com.all_reduce_s(held * model.gradient, inner, self.network), sharded)
 
