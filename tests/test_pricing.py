@@ -5,7 +5,7 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from strategies import SHAPES
 
 import solver
@@ -157,6 +157,7 @@ def test_a_longer_run_never_costs_less(wall_s: float, more_s: float, term_days: 
     assert cost[0] <= cost[1]
 
 
+@settings(max_examples=30)
 @given(st.floats(0.01, 100), st.floats(60, 1e7), st.integers(1, 200), st.sampled_from([0, 5, 40]))
 def test_the_split_adds_up_to_the_bill(price: float, wall_s: float, machines: int, share: int) -> None:
     terms = deal(question(bill={"evaluation": share}), usd_per_hour=price)
