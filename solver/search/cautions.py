@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from solver.catalog.offers import EVERYWHERE
 from solver.catalog.prices import out_of_line, peers
 from solver.catalog.records import Offering
 from solver.plan import Plan
@@ -21,6 +22,7 @@ def cautions(question: Question, plans: list[Plan]) -> Iterator[tuple[int, str]]
         offering = _offering(question, plan)
         if offering is not None:
             yield from ((plan.rank, sentence) for sentence in _of_price(question, offering, middle))
+            yield from ((plan.rank, sentence) for sentence in _of_place(question, offering))
         yield from ((plan.rank, sentence) for sentence in _of_feeding(question, plan))
 
 
@@ -47,6 +49,15 @@ def _of_price(question: Question, offering: Offering, middle: Mapping[str, float
         ]
         if steady and min(steady) <= offering.usd_per_hour:
             yield f"the spot price is not below the {min(steady):.2f} USD an hour on demand"
+
+
+def _of_place(question: Question, offering: Offering) -> Iterator[str]:
+    """Whose power is not known, where its carbon dioxide counts."""
+    problem = question.problem
+    world = [grid.carbon for grid in question.catalog.grids.values() if EVERYWHERE in grid.regions]
+    asked = problem.objective == "carbon" or problem.limits.max_carbon is not None
+    if asked and offering.site.carbon in world:
+        yield "where it stands is not known, so its carbon dioxide is that of the world's mean power"
 
 
 def _of_feeding(question: Question, plan: Plan) -> Iterator[str]:

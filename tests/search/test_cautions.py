@@ -26,6 +26,15 @@ def test_a_spot_price_that_saves_nothing_is_told() -> None:
     assert not told("the spot price is not below", limits=limits)
 
 
+def test_power_from_nobody_knows_where_is_told_where_its_carbon_counts() -> None:
+    unknown = "its carbon dioxide is that of the world's mean power"
+    own = {"machine": "h100-sxm-8", "count": 1}
+    limits = {"pricing": "owned", "max_carbon": "9 t"}
+    assert told(unknown, hardware=own, limits=limits)
+    assert not told(unknown, hardware=own, limits={"pricing": "owned"})
+    assert not told(unknown, hardware=own, limits=limits, ownership={"carbon": "30 g/kWh"})
+
+
 @pytest.mark.parametrize(("usd", "odd"), [("0.9 USD/hour", True), ("30 USD/hour", False)])
 def test_a_price_far_from_what_others_ask_is_told(usd: str, odd: bool) -> None:  # noqa: FBT001
     offer = {"provider": "acme", "machine": "h100-sxm-8", "price": usd, "count": 1}
