@@ -34,6 +34,7 @@ HMC = "https://hmc-tech.com/gpu/nvidia-t4-vs-nvidia-v100-sxm"
 VERDA = "https://verda.com/blog/gb300-nvl72-architecture"  # divided by two for sparsity by the page itself
 L40 = "https://www.mullet.se/product.html?product_id=355414"  # NVIDIA's sheet of L40 and L40S, reprinted
 LOCKWOOD = "https://glennklockwood.com/garden/processors"  # cites NVIDIA's data sheets
+GB300_NVL72 = f"{VERDA}, memory {LOCKWOOD}/B300"
 
 SHEETS = {
     "tpu-v5e": Sheet({"bf16": 197, "int8": 393}, 16, 819, None, 0.003, f"{GCP}/v5e"),
@@ -57,7 +58,7 @@ SHEETS = {
     "t4": Sheet({"fp16": 65.13, "fp32": 8.14, "int8": 130.25}, 16, 320, 70, 0.006, HMC),
     "b200-sxm": Sheet({"bf16": 2250, "fp8": 4500, "nvfp4": 9000, "int8": 4500}, 180, None, 1000, 0, VERDA),
     "b300-sxm": Sheet({"bf16": 2250, "fp8": 4500, "nvfp4": 14e3, "int8": 150}, 288, 8000, 1100, 0.06, PAIR),
-    "gb300": Sheet({"bf16": 2500, "fp8": 5000, "nvfp4": 15000, "int8": 165}, 288, 8000, 1400, 0, f"{VERDA}, memory {LOCKWOOD}/B300"),
+    "gb300": Sheet({"bf16": 2500, "fp8": 5000, "nvfp4": 15000, "int8": 165}, 288, 8000, 1400, 0, GB300_NVL72),
     "gaudi2": Sheet({"bf16": 432}, 96, 2460, 600, 0.005, INTEL),
     "mi250x": Sheet({"bf16": 383, "fp16": 383, "int8": 383}, 128, 3200, None, 0.03, AMD_MI250X),
     "mi325x": Sheet({"fp16": 1307}, 256, 6000, None, 0.001, VULTR),

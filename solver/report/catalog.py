@@ -79,7 +79,9 @@ COLUMNS: Mapping[str, Mapping[str, tuple[str, Cell]]] = {
 }
 UNITS: Mapping[str, Callable[[float], str]] = {  # of fields in SI, where a record is told whole
     "peak": lambda value: f"{value / 1e12:,.5g} TFLOP/s",
-    **dict.fromkeys(("memory", "usable_memory", "host_memory", "buffers", "context"), memory),
+    "launch_year": "{:.0f}".format,
+    "memory": lambda value: f"{value / 1e9:,.5g} GB",  # as marketed
+    **dict.fromkeys(("usable_memory", "host_memory", "buffers", "context"), memory),
     **dict.fromkeys(("memory_bandwidth", "host_link", "bandwidth"), rate),
     **dict.fromkeys(("tdp", "power"), watts),
     **dict.fromkeys(("latency", "start", "launch", "layer_launch", "step_overhead"), words.seconds),
