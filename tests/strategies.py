@@ -94,17 +94,17 @@ def trainings(draw: st.DrawFn) -> dict[str, Any]:
 def pins(draw: st.DrawFn) -> dict[str, Any]:
     """Values that a layout may take, mostly of one or two dimensions."""
     values: dict[str, st.SearchStrategy[Any]] = {
-        "tp": st.sampled_from([[1, 2], 2, 4]),
-        "cp": st.sampled_from([1, [1, 2]]),
-        "pp": st.sampled_from([1, [2, 4]]),
+        "tp": st.sampled_from([[1, 2], 2, 4, "up to 2", ["not 2", "not 8"]]),
+        "cp": st.sampled_from([1, [1, 2], ">= 2"]),
+        "pp": st.sampled_from([1, [2, 4], "2-3", ["not 1", 1]]),
         "vpp": st.just(1),
-        "dp": st.sampled_from([1, [2, 4], 8]),
+        "dp": st.sampled_from([1, [2, 4], 8, [3, "4-8"]]),
         "zero": st.sampled_from([1, 3, [0, 1]]),
         "micro_batch": st.sampled_from([1, 2, 3]),
-        "grad_accum": st.sampled_from([1, [1, 2, 4]]),
+        "grad_accum": st.sampled_from([1, [1, 2, 4], "up to 2"]),
         "recompute": st.sampled_from(["full", ["none", "full"]]),
         "ep": st.sampled_from([1, [1, 2]]),
-        "shard": st.sampled_from([1, 2]),
+        "shard": st.sampled_from([1, 2, ">= 2"]),
     }
     names = draw(st.lists(st.sampled_from(sorted(values)), max_size=2, unique=True))
     return {name: draw(values[name]) for name in names}
@@ -118,13 +118,12 @@ def problems(draw: st.DrawFn, *, pinned: bool = True) -> dict[str, Any]:
     limits: dict[str, Any] = {
         "machines": machines,
         "frameworks": draw(st.lists(st.sampled_from(run_there), min_size=1, max_size=2, unique=True)),
-        "max_devices": draw(st.sampled_from([4, 8, 8, 16])),
+        "max_devices": draw(st.sampled_from([8, 8, 16])),
+        "machines_step": draw(st.sampled_from([1, 1, 1, 2])),
     }
     if draw(st.booleans()):
         kinds = draw(st.lists(st.sampled_from(PRICINGS), max_size=3, unique=True))
-        limits["pricing"] = sorted({"on-demand", *kinds} - set(draw(st.sampled_from([(), ("on-demand",)]))))
-    if limits.get("pricing") == []:
-        limits["pricing"] = ["owned"]
+        limits["pricing"] = sorted({draw(st.sampled_from(["on-demand", "on-demand", "spot"])), *kinds})
     if pinned and (layout := draw(pins())):
         limits["layout"] = layout
     return {

@@ -136,7 +136,8 @@ def _useful_shard(f: Frame, x: Layouts) -> Bools:
 def in_steps(f: Frame, ranks: Ints) -> Bools:
     """Where the machines of a job are a multiple of what the user asks for."""
     each, step = f.step
-    return -(-ranks // each) % step == 0
+    whole: Bools = -(-ranks // each) % step == 0
+    return whole
 
 
 OURS = {

@@ -5,7 +5,7 @@ again, and the best are picked by sorting. What a layout takes comes from the on
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import product
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from solver.catalog.records import Framework, Machine, Offering
 from solver.estimate import Job, Pool, Space, case_of, rules_of, run_of, setting_of
 from solver.layout import RECOMPUTE, Layouts
 from solver.problem import Problem, Quota
+from solver.problem.ranges import Span
 from solver.question import Question, ask
 from solver.rules import violations
 
@@ -23,6 +24,7 @@ DAY_S = 86400.0
 WORDS = {name: index for index, name in enumerate(RECOMPUTE)}
 
 Columns = dict[str, int]
+Pins = dict[str, tuple[int | Span, ...]]
 
 
 class Row(NamedTuple):
@@ -53,7 +55,7 @@ class Known(NamedTuple):
     """What was found before: legal layouts by geometry, step time (None: too large) by pool and layout."""
 
     layouts: dict[object, list[Columns]]
-    estimates: dict[object, float | None]
+    estimates: dict[object, list[float | None]]
 
 
 VALUE: dict[str, Callable[[Row], float]] = {
@@ -88,6 +90,7 @@ def keeps(problem: Problem, row: Row) -> bool:
         and within(row.carbon_kg, limits.max_carbon, 1000)
         and all(keeps_quota(row, quota) for quota in limits.quotas)
         and limits.min_devices <= row.devices <= limits.max_devices
+        and row.machines % limits.machines_step == 0
     )
 
 
@@ -168,12 +171,12 @@ def rows_of(
     geometry = (*names(how), pool.domain_ranks, pool.block_ranks, most)
     if geometry not in known.layouts:
         known.layouts[geometry] = list(layouts(job, pool, most, stated(question.problem)))
-    for columns in known.layouts[geometry]:
+    found = known.layouts[geometry]
+    key = (geometry, machine.id, offering.fabric)
+    if key not in known.estimates:
+        known.estimates[key] = estimates(job, pool, found) if found else []
+    for columns, step_s in zip(found, known.estimates[key], strict=True):
         identity = tuple(sorted(columns.items()))
-        key = (*names(how), machine.id, offering.fabric, identity)
-        if key not in known.estimates:
-            known.estimates[key] = estimate(job, pool, columns)
-        step_s = known.estimates[key]
         devices = columns["tp"] * columns["cp"] * columns["pp"] * columns["dp"] // device.ranks
         row = priced(job, (offering, pool), step_s, devices) if step_s is not None else None
         if row is not None:
@@ -184,13 +187,14 @@ def names(how: tuple[Framework, str]) -> tuple[str, str]:
     return how[0].id, how[1]
 
 
-def estimate(job: Job, pool: Pool, columns: Columns) -> float | None:
-    """Step time of one layout; None where it does not fit."""
-    layout = Layouts.of({name: [value] for name, value in columns.items()})
-    space = Space.of(setting_of(job, pool.framework, pool.precision), layout)
-    if space.memory.peak[0] > pool.rank.usable_bytes:
-        return None
-    return float(space.step(pool, space.layer_cost(pool)).step_s[0])
+def estimates(job: Job, pool: Pool, found: list[Columns]) -> list[float | None]:
+    """Step time of each layout; None where it does not fit. Each is estimated whole, none is left out."""
+    layouts = Layouts.of({name: [columns[name] for columns in found] for name in found[0]})
+    every = np.arange(len(found))
+    space = Space.of(setting_of(job, pool.framework, pool.precision), layouts.take(every))
+    step_s = space.step(pool, space.layer_cost(pool)).step_s
+    fits = space.memory.peak <= pool.rank.usable_bytes
+    return [float(s) if fit else None for s, fit in zip(step_s, fits, strict=True)]
 
 
 def priced(job: Job, what: tuple[Offering, Pool], step_s: float, devices: int) -> Row | None:
@@ -239,14 +243,27 @@ def priced(job: Job, what: tuple[Offering, Pool], step_s: float, devices: int) -
     )
 
 
-def stated(problem: Problem) -> dict[str, tuple[int, ...]]:
-    """The values that the user gives a dimension, as numbers."""
+def stated(problem: Problem) -> Pins:
+    """What the user says of each dimension, words as numbers."""
     layout = {name: getattr(problem.limits.layout, name) for name in type(problem.limits.layout).model_fields}
     layout["recompute"] = tuple(WORDS[word] for word in layout["recompute"])
-    return {name: tuple(int(value) for value in values) for name, values in layout.items() if values}
+    return {name: tuple(values) for name, values in layout.items() if values}
 
 
-def layouts(job: Job, pool: Pool, most: int, pins: dict[str, tuple[int, ...]]) -> Iterator[Columns]:
+def tried(pins: Pins, name: str, own: Iterable[int]) -> list[int]:
+    """The values of a dimension: those that are listed, and of the search's own those that ranges leave."""
+    said = pins.get(name, ())
+    numbers = [value for value in said if not isinstance(value, Span)]
+    spans = [value for value in said if isinstance(value, Span)]
+    inside, outside = ([s for s in spans if s.excluded == out] for out in (False, True))
+    left = [] if numbers and not inside else list(own)
+    if inside:
+        left = [value for value in left if any(s.least <= value <= s.most for s in inside)]
+    every = dict.fromkeys([*numbers, *left])
+    return [value for value in every if not any(s.least <= value <= s.most for s in outside)]
+
+
+def layouts(job: Job, pool: Pool, most: int, pins: Pins) -> Iterator[Columns]:
     """Every legal layout on at most `most` ranks; each is shown to the rules alone."""
     case = case_of(job, pool)
     rules = rules_of(pool.framework)
@@ -258,17 +275,17 @@ def layouts(job: Job, pool: Pool, most: int, pins: dict[str, tuple[int, ...]]) -
             yield whole
 
 
-def finished(job: Job, pool: Pool, most: int, pins: dict[str, tuple[int, ...]]) -> Iterator[Columns]:
+def finished(job: Job, pool: Pool, most: int, pins: Pins) -> Iterator[Columns]:
     """Meshes with a batch, a sharding and a recompute word."""
     small = (16, 32, 64) if job.architecture.total_parameters < 3e9 else ()
     words = [WORDS[word] for word, kind in pool.framework.recompute.items() if kind != "core_attention"]
     for mesh in meshes(job, pool, most, pins):
-        for micro_batch in pins.get("micro_batch", (1, 2, 4, 8, *small)):
+        for micro_batch in tried(pins, "micro_batch", (1, 2, 4, 8, *small)):
             grad_accum, rest = divmod(job.global_batch, mesh["dp"] * micro_batch)
-            if rest or grad_accum < mesh["pp"] or grad_accum not in pins.get("grad_accum", (grad_accum,)):
+            if rest or grad_accum < mesh["pp"] or grad_accum not in tried(pins, "grad_accum", (grad_accum,)):
                 continue
             for (zero, shard), recompute in product(
-                shardings(pool, mesh, pins), pins.get("recompute", words)
+                shardings(pool, mesh, pins), tried(pins, "recompute", words)
             ):
                 yield mesh | {
                     "micro_batch": micro_batch,
@@ -279,38 +296,38 @@ def finished(job: Job, pool: Pool, most: int, pins: dict[str, tuple[int, ...]]) 
                 }
 
 
-def meshes(job: Job, pool: Pool, most: int, pins: dict[str, tuple[int, ...]]) -> Iterator[Columns]:
+def meshes(job: Job, pool: Pool, most: int, pins: Pins) -> Iterator[Columns]:
     """Degrees of parallelism that fill at most `most` ranks in whole blocks."""
     a = job.architecture
     long = (16, 32) if job.sequence >= 65536 else ()
     tensor = [d for d in range(1, min(pool.domain_ranks, 16) + 1) if a.heads % d == 0]
-    for tp, cp in product(pins.get("tp", tensor), pins.get("cp", (1, 2, 4, 8, *long))):
+    for tp, cp in product(tried(pins, "tp", tensor), tried(pins, "cp", (1, 2, 4, 8, *long))):
         for ep, etp in experts(a.experts, tp, pins):
             for pp, vpp in product(
-                pins.get("pp", range(1, min(64, a.layers) + 1)), pins.get("vpp", (1, 2, 4, 6, 8))
+                tried(pins, "pp", range(1, min(64, a.layers) + 1)), tried(pins, "vpp", (1, 2, 4, 6, 8))
             ):
-                for dp in pins.get("dp", range(1, job.global_batch + 1)):
+                for dp in tried(pins, "dp", range(1, job.global_batch + 1)):
                     ranks = tp * cp * pp * dp
                     whole = ranks <= most and ranks % pool.block_ranks == 0 and (pp > 1 or vpp == 1)
                     if whole and tp * cp <= 64 and pp * vpp <= a.layers and job.global_batch % dp == 0:
                         yield {"tp": tp, "cp": cp, "ep": ep, "etp": etp, "pp": pp, "vpp": vpp, "dp": dp}
 
 
-def experts(count: int, tp: int, pins: dict[str, tuple[int, ...]]) -> Iterator[tuple[int, int]]:
+def experts(count: int, tp: int, pins: Pins) -> Iterator[tuple[int, int]]:
     """Expert parallel and expert tensor parallel degrees."""
     degrees = [d for d in range(1, 65) if max(count, 1) % d == 0]
-    for ep, etp in product(pins.get("ep", degrees), pins.get("etp", sorted({1, tp} if count else {1}))):
+    for ep, etp in product(tried(pins, "ep", degrees), tried(pins, "etp", sorted({1, tp} if count else {1}))):
         if ep * etp <= 64:
             yield ep, etp
 
 
-def shardings(pool: Pool, mesh: Columns, pins: dict[str, tuple[int, ...]]) -> Iterator[tuple[int, int]]:
+def shardings(pool: Pool, mesh: Columns, pins: Pins) -> Iterator[tuple[int, int]]:
     """ZeRO stage, and the replicas that share one copy: all of them (0), or those of one machine."""
     replicas = mesh["dp"] * mesh["cp"]
     stages = [stage for stage in pool.framework.zero if stage > 0] or [0]
     inside = pool.domain_ranks // mesh["tp"]
-    for zero in pins.get("zero", stages if replicas > 1 else [0]):
+    for zero in tried(pins, "zero", stages if replicas > 1 else [0]):
         partial = zero > 0 and inside > 1 and replicas > inside and replicas % inside == 0
         machine = [inside] if partial and "no_partial_shard" not in pool.framework.rules else []
-        for shard in pins.get("shard", [0, *machine]):
+        for shard in tried(pins, "shard", [0, *machine]):
             yield zero, shard

@@ -29,7 +29,7 @@ def objective_of(plan: Plan, objective: str) -> float:
 def some_limits(draw: st.DrawFn, rows: list[Row]) -> dict[str, Any]:
     """Limits near what rows really take, so that they bind; some cannot be met together."""
     row = draw(st.sampled_from(rows))
-    slack = st.sampled_from([0.7, 0.999, 1.001, 1.2, 2.0])
+    slack = st.sampled_from([0.999, 1.001, 1.1, 1.5, 3.0])
     limits = {
         "deadline": f"{row.wall_clock_s * draw(slack):.6f} s",
         "budget": f"{row.cost_usd * draw(slack) + 0.02:.4f} USD",
