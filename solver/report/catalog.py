@@ -119,9 +119,9 @@ def _told(name: str, value: Any, unit: str = "") -> str:
     if value is None or value in ("", [], {}) or name in ("id", "sources"):
         return ""
     if isinstance(value, Mapping):
-        return "; ".join(
-            f"{key} {_told(key, item, unit if name in UNITS else key)}" for key, item in value.items()
-        )
+        told = {key: _told(key, item, unit if name in UNITS else key) for key, item in value.items()}
+        nested = {key: f"({told[key]})" if isinstance(value[key], Mapping) else told[key] for key in told}
+        return "; ".join(f"{key} {item}" for key, item in nested.items() if item)
     if isinstance(value, list):
         return "; ".join(_told(name, item) for item in value)
     if isinstance(value, bool) or not isinstance(value, int | float):
