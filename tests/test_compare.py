@@ -123,6 +123,15 @@ def test_price_per_effective_pflop_hour_is_cost_over_model_flops(found: dict[str
     assert usd == pytest.approx(plan.cost.total_usd / (pflops * plan.time.steps * plan.time.step_s / 3600))
 
 
+def test_within_one_cloud_a_tpu_does_more_for_a_dollar_than_an_h100_and_not_across_clouds(
+    found: dict[str, Group],
+) -> None:
+    few: dict[str, Any] = {"devices": ["h100-sxm", "tpu-v5p"], "providers": ["gcp"], "budget": "1M USD"}
+    assert [group.name for group in compared(**few).groups] == ["tpu-v5p", "h100-sxm"]
+    tpu, gpu = (found[name].usd_per_effective_pflop_hour or 0 for name in ("tpu-v5p", "h100-sxm"))
+    assert tpu > 2 * gpu > 0
+
+
 def test_moves_are_told_from_the_stack_that_is_asked_for(found: dict[str, Group]) -> None:
     assert found["h100-sxm"].migration is None
     move = found["tpu-v5p"].migration

@@ -162,10 +162,12 @@ def estimated(catalog: Catalog, plan: Plan) -> list[str]:
 
 
 def proof(walk: Walk, found: int) -> list[str]:
-    counters = walk.explorer.counters
+    looked = f"{walk.looked_at:,} of {len(walk.explorer.markets):,} markets were looked at whole, "
+    looked += f"{walk.explorer.counters.configurations:,} legal layouts"
+    if not found:
+        return [f"exhaustion: {looked}; on none does a layout keep the limits"]
     return [
-        f"exhaustion: {walk.looked_at:,} of {len(walk.explorer.markets):,} markets were looked at whole, "
-        f"{counters.configurations:,} legal layouts; the others cannot beat the best of their own group",
+        f"exhaustion: {looked}; the others cannot beat the best of their own group",
         f"each of {found} plans is the best of its group: `solve`, asked for the group alone, finds it",
         "break-even prices and speed-ups: over every count that the group's price list offers",
     ]

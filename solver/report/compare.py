@@ -68,16 +68,17 @@ def _winning(others: Sequence[Fields], objective: str) -> Iterator[RenderableTyp
     if not others:
         return
     yield heading(f"What alone would make another the least {objective}: a price, or a speed")
-    yield indented(table(WINNING, (_needs(group["name"], group["to_win"]) for group in others)))
+    yield indented(table(WINNING, (_needs(group["name"], group["to_win"], objective) for group in others)))
 
 
-def _needs(name: str, wins: Fields) -> Sequence[str]:
+def _needs(name: str, wins: Fields, objective: str) -> Sequence[str]:
+    none = "no price" if objective == "cost" else "-"
     price, now = wins["price_usd_per_device_hour"], wins["price_now_usd_per_device_hour"]
     change, speedup = wins["price_change_pct"], wins["speedup"]
     return (
         name,
         f"{now:,.3f}" if now else "-",
-        f"{price:,.3f}" if price else "no price",
+        f"{price:,.3f}" if price else none,
         f"{change:+.1f}%" if change is not None else "-",
         f"{100 * (speedup - 1):,.1f}%" if speedup else "no speed",
     )
