@@ -168,10 +168,21 @@ class Leaving:
         heard = sorted(free & set().union(*(run.constants for run in others)))
         silent = sorted(free - set(heard))
         x = self.fitted.copy()
-        x[silent] = self.fit.start[silent]
+        x[silent] = [self.of_relatives(constant, silent) for constant in silent]
         if heard:
             x = self.fit.fitted(x, heard, others, self.slopes[np.ix_(rows, heard)])
         return self.fit.predicted_s(x, own), len(silent)
+
+    def of_relatives(self, constant: int, silent: list[int]) -> float:
+        """The mean of its like: of other generations of the framework, else of any; else neutral."""
+        own, known = self.fit.constants[constant], enumerate(self.fit.constants)
+        like = [
+            (c.owner == own.owner, self.fitted[i])
+            for i, c in known
+            if c.field == own.field and i not in silent
+        ]
+        nearest = [value for near, value in like if near] or [value for _, value in like]
+        return float(np.mean(nearest)) if nearest else float(self.fit.start[constant])
 
 
 def thinned(runs: list[Run]) -> list[Run]:
