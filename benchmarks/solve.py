@@ -9,9 +9,11 @@ layouts one by one, as a loop over `evaluate` would: timed on a sample and extra
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,19 +22,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import solver
-from solver.estimate import Space
+from solver.estimate import Job, Pool, Space, setting_of
+from solver.layout import Layouts
 from solver.problem import Problem, read_problem
 from solver.question import ask
-from solver.search.candidates import Explorer, Market
+from solver.search.candidates import Explorer
 from solver.search.explore import Goal
 from solver.search.limits import limits_of
 from solver.search.solve import explorer_of
+from solver.search.space import layouts_of
 
 ROOT = Path(__file__).parents[1]
 MARKS = ("<!-- solve: -->", "<!-- :solve -->")
-PROBLEMS = ("llama-3-8b", "llama-3-70b-any", "llama-3.1-405b", "mixtral-8x7b", "deepseek-v3")
+PROBLEMS = ("llama-3-8b", "llama-3-70b", "llama-3.1-405b", "mixtral-8x7b", "deepseek-v3")
 REPEATS = 3
 SAMPLE = 300  # layouts that are evaluated one by one
+MARKETS = 12  # that these are drawn from
+WHOLE: dict[str, object] = {  # the question in full: any device, two precisions, counts to 8,192
+    "training.precision": ["bf16", "fp8"],
+    "limits.devices": None,
+    "limits.max_devices": 8192,
+    "limits.deadline": "60 days",
+    "limits.budget": None,
+}
 ONE_MACHINE = {"dense": "llama-3-70b", "MoE": "mixtral-8x7b"}  # problems that are asked of one machine alone
 MACHINE = "h100-sxm-8"
 
@@ -69,16 +81,26 @@ def process_s(*arguments: str) -> float:
 
 def timing(path: Path) -> Timing:
     """One problem, in every way."""
-    problem = read_problem(path)
-    search = solver.solve(problem).search
+    problem = read_problem(path, WHOLE)
+    answer = solver.solve(problem)
+    assert answer.status == "optimal", path
+    search = answer.search
     return Timing(
         path.stem,
         search.configurations,
         search.excluded_by_bound,
-        process_s("-m", "solver", "solve", str(path), "--json"),
+        whole_process_s(problem),
         spent_s(lambda: solver.solve(problem)),
         search.configurations * seconds_a_layout(problem),
     )
+
+
+def whole_process_s(problem: Problem) -> float:
+    """Of the command on the file of a problem."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "problem.json"
+        path.write_text(json.dumps(problem.given), "utf-8")
+        return process_s("-m", "solver", "solve", str(path), "--json")
 
 
 def explorer(problem: Problem) -> Explorer:
@@ -89,22 +111,26 @@ def explorer(problem: Problem) -> Explorer:
 def seconds_a_layout(problem: Problem) -> float:
     """Of a loop over layouts: each estimated alone, time and memory."""
     view = explorer(problem)
-    markets = [market for market in view.markets if len(view.space(market).layouts)]
     draw = np.random.default_rng(0)
-    cases = []
-    for place in draw.integers(len(markets), size=SAMPLE):
-        space = view.space(markets[place])
-        cases.append((markets[place], space, int(draw.integers(len(space.layouts)))))
+    layouts: dict[int, Layouts] = {}
+    cases: list[tuple[Pool, Layouts, int]] = []
+    while len(cases) < SAMPLE:
+        place = int(draw.integers(len(view.markets)))
+        if len(layouts) < MARKETS:
+            layouts[place] = layouts_of(view.frame(place))
+        if place in layouts and len(layouts[place]):
+            cases.append((view.markets[place].pool, layouts[place], int(draw.integers(len(layouts[place])))))
     start = time.process_time()
-    for market, space, row in cases:
-        alone(market, space, row)
+    for pool, found, row in cases:
+        alone(view.job, pool, found, row)
     return (time.process_time() - start) / SAMPLE
 
 
-def alone(market: Market, space: Space, row: int) -> tuple[float, float]:
+def alone(job: Job, pool: Pool, layouts: Layouts, row: int) -> tuple[float, float]:
     """Step and peak of one layout, from its columns on."""
-    one = Space.of(space.setting, space.layouts.take(np.array([row])))
-    step = one.step(market.pool, one.layer_cost(market.pool))
+    setting = setting_of(job, pool.framework, pool.precision)
+    one = Space.of(setting, layouts.take(np.array([row])))
+    step = one.step(pool, one.layer_cost(pool))
     return float(step.step_s[0]), float(one.memory.peak[0])
 
 
@@ -116,11 +142,21 @@ def rate(name: str) -> tuple[int, float]:
     view = explorer(problem)
     layouts = 0
     for number, market in enumerate(view.markets):
-        space = view.space(market)
-        step = space.step(market.pool, view.cost(number))
+        setting = setting_of(view.job, market.pool.framework, market.pool.precision)
+        space = Space.of(setting, layouts_of(view.frame(number)))
+        step = space.step(market.pool, space.layer_cost(market.pool))
         layouts += int(np.isfinite(step.step_s).sum())
         assert len(space.memory.peak) == len(space.layouts)
     return layouts, layouts / (time.process_time() - start)
+
+
+def one_count_s() -> float:
+    """Seconds of a question about one device type and one count, in a process that has started."""
+    asked: dict[str, object] = {"limits.devices": None, "limits.machines": MACHINE, "limits.min_devices": 512}
+    asked |= {"limits.max_devices": 512, "limits.deadline": None, "limits.budget": None}
+    problem = read_problem(ROOT / "problems" / "llama-3-70b.yaml", asked)
+    assert solver.solve(problem).status == "optimal"
+    return spent_s(lambda: [solver.solve(problem) for _ in range(10)]) / 10
 
 
 def tables(paths: Sequence[Path]) -> str:
@@ -141,6 +177,10 @@ def tables(paths: Sequence[Path]) -> str:
     for kind, name in ONE_MACHINE.items():
         layouts, a_second = rate(name)
         lines.append(f"| {kind} ({name}, {MACHINE}) | {layouts:,} | {a_second / 1e6:.1f} M |")
+    lines += [
+        "",
+        f"One machine type and one count: {one_count_s() * 1e3:.0f} ms in a process that has started.",
+    ]
     return "\n".join(lines)
 
 

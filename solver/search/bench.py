@@ -94,7 +94,7 @@ class Bench:
         alone = copy(explorer)  # the same question, without a limit
         alone.bench, alone.counters = None, Counters()
         alone.frames, alone.found, alone.told = {}, {}, {}
-        alone.most_devices = roomy(explorer.most_devices)
+        alone.most_devices, alone.least_devices = roomy(explorer.most_devices), 1
         timed = alone.fastest(number, Worth(1, ()))
         layouts = alone.found[number].layouts
         rows, place = np.unique(timed.layout, return_inverse=True)

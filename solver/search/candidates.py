@@ -100,6 +100,8 @@ class Explorer:
     most_devices: int
     kept: int = 1
     pinned: Pins = ()
+    least_devices: int = 1
+    """Counts below are not looked at either."""
     counters: Counters = field(default_factory=Counters)
     rough: dict[tuple[str, str, str], Rough] = field(default_factory=dict)
     """By pool_key, what is known of compute alone."""
@@ -162,6 +164,7 @@ class Explorer:
                 self.job.architecture.total_parameters < SMALL,
                 self.pinned,
                 (pool.machine.devices * pool.device.ranks, self.question.problem.limits.machines_step),
+                self.least_devices * pool.device.ranks,
             )
         return self.frames[number]
 

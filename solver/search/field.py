@@ -25,6 +25,11 @@ class Field(NamedTuple):
     inside: Ints
     outside: Ints
 
+    @property
+    def pairs(self) -> float:
+        """Meshes that a way has on average."""
+        return float((self.table >= 0)[:, self.outside].sum()) / max(len(self.table), 1)
+
     def take(self, ways: Ints) -> Self:
         """With some of its ways."""
         return self._replace(ways=self.ways.take(ways), inside=self.inside[ways])
@@ -36,7 +41,8 @@ def field_of(frame: Frame, ways: Layouts) -> Field:
     inside, way = np.unique(ways.tp * ways.cp, return_inverse=True)
     outside, mesh = np.unique(meshes.pp * meshes.dp, return_inverse=True)
     products = inside[:, None] * outside
-    allowed = (products <= frame.most_ranks) & (products % frame.case.block == 0) & in_steps(frame, products)
+    allowed = (products >= frame.least_ranks) & (products <= frame.most_ranks)
+    allowed &= (products % frame.case.block == 0) & in_steps(frame, products)
     ranks = np.unique(products[allowed])
     return Field(ways, meshes, ranks, np.where(allowed, np.searchsorted(ranks, products), -1), way, mesh)
 

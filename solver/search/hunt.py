@@ -23,7 +23,8 @@ from solver.search.worth import Worth
 ROUNDING = 1e-12  # what float64 sums in another order may differ by, relative
 TRIES = 4  # layouts of each count that are timed first
 NOTHING = Layouts.of({}).take(np.zeros(0, np.int64))
-WAYS_FIRST = 16  # laid out together at first
+WAYS_FIRST = 16  # laid out together at first, and more where they make
+PAIRS_FIRST = 4000  # no more pairs of a way and a mesh than this
 GROWTH = 2  # and how many times as many each time after
 
 
@@ -145,7 +146,7 @@ class Hunt:
         self.ceilings = np.full(len(field.ranks), np.inf)
         self.known = (np.zeros(0, np.int64), np.zeros(0))  # counts and times of the fastest so far
         self.counted = 0
-        self.next, self.size = 0, WAYS_FIRST
+        self.next, self.size = 0, max(WAYS_FIRST, int(PAIRS_FIRST / (1 + field.pairs)))
 
     def look(self, worth: Worth) -> Timed | None:
         """The fastest layouts of some more ways, as far as they may be worth it; None: no way is left."""

@@ -89,8 +89,11 @@ def explorer_of(question: Question, goal: Goal) -> tuple[Explorer, dict[str, lis
     offerings, also_in = cheapest_regions(question)
     most = max(int(limit.bound * SLACK) for limit in goal.limits if limit.field == "limits.max_devices")
     pins = pinned(question.problem.limits.layout)
+    least = max(
+        (int(limit.bound / SLACK) for limit in goal.limits if limit.field == "limits.min_devices"), default=1
+    )
     kept = goal.top if goal.distinct == "layout" else 1
-    return Explorer(question, offerings, most, kept, pins), also_in
+    return Explorer(question, offerings, most, kept, pins, least), also_in
 
 
 def pinned(layout: LayoutLimits) -> Pins:

@@ -47,6 +47,7 @@ class Frame(NamedTuple):
     small: bool
     pinned: Pins
     step: tuple[int, int] = (1, 1)  # ranks of a machine, and of how many machines a job takes a multiple
+    least_ranks: int = 1
 
     def wanted(self, name: str) -> Wanted:
         """What the user wants of a dimension: anything, where he says nothing."""
@@ -158,6 +159,7 @@ OURS = {
     ),
     "wanted_rounds": Ours(("grad_accum",), lambda f, x: f.wanted("grad_accum").admits(x.grad_accum)),
     "at_most_these_ranks": Ours(("tp", "cp", "pp", "dp"), lambda f, x: x.ranks <= f.most_ranks),
+    "at_least_these_ranks": Ours(("tp", "cp", "pp", "dp"), lambda f, x: x.ranks >= f.least_ranks),
     "steps_of_machines": Ours(("tp", "cp", "pp", "dp"), lambda f, x: in_steps(f, x.ranks)),
     "useful_stage": Ours(("zero", "dp", "cp"), _useful_stage),
     "useful_shard": Ours(("shard", "zero", "dp", "cp"), _useful_shard),
