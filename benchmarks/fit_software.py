@@ -9,7 +9,8 @@ Constants start at software.RANGES and are held there weakly (a factor e counts 
 so that those of which no run speaks stay there.
 
 The fit is kept in benchmarks/fitted.csv. Leaving out starts from it: constants of which no other source
-speaks fall back to neutral, and those of which the source speaks are refitted on runs of the others that
+speaks fall back to the mean of their like in other generations of the framework (else in any, else to
+neutral), and those of which the source speaks are refitted on runs of the others that
 speak of them too (at most 48 of a source), by the slopes at the fit; the rest keep their fitted values, in
 which what is left of the source is of second order. (Started from neutral with slopes of their own the
 sources come out within a point of this, for ten times the time.) Results are kept in

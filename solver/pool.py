@@ -12,12 +12,15 @@ from solver.physics.hardware import Network, Rank, Software
 
 
 def software_of(framework: Framework, device: Device) -> Software:
-    """The framework's constants that depend on the architecture of the device."""
-    kind = device.architecture
+    """The framework's constants that depend on the architecture of the device, else on its relative's."""
+
+    def of(known: Mapping[str, float], otherwise: float) -> float:
+        return known.get(device.architecture, known.get(device.relative, otherwise))
+
     return Software(
-        framework.attention.get(kind, 1.0),
-        framework.matmul.get(kind, 1.0),
-        framework.gradient_overlaps.get(kind, framework.gradient_overlap),
+        of(framework.attention, 1.0),
+        of(framework.matmul, 1.0),
+        of(framework.gradient_overlaps, framework.gradient_overlap),
     )
 
 

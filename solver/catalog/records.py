@@ -108,6 +108,8 @@ class Device(Fact):
     vendor: str
     family: str
     architecture: str
+    relative: str = ""
+    """The architecture whose software it takes where a framework states nothing of its own."""
     kind: Literal["gpu", "tpu", "asic"]
     launch_year: int
     peak: dict[str, Annotated[FlopsPerS, Positive]] = Field(min_length=1)
