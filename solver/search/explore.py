@@ -106,10 +106,6 @@ class Best:
         if len(self.values) >= self.top:
             self.ceiling = heapq.nsmallest(self.top, self.values.values())[-1]
 
-    def within(self, keys: Iterable[object]) -> float:
-        """The bound that a newcomer under one of these keys must beat, the best under its key among them."""
-        return min(self.ceiling, max((self.values.get(key, np.inf) for key in keys), default=np.inf))
-
 
 def explore(explorer: Explorer, goal: Goal) -> Candidates:
     """Every candidate that can be among the answer, priced. The rest is excluded by a bound, and counted."""
@@ -139,10 +135,9 @@ def reachable(explorer: Explorer, number: int, goal: Goal, rank_s: Floats) -> bo
 def look(explorer: Explorer, number: int, goal: Goal, best: Best) -> Candidates:
     """What one market has, priced; `best` learns of it, and the search of what it has learned."""
     market = explorer.markets[number]
-    keys = keys_of(explorer, market, goal.distinct)
 
     def judge() -> Worth:
-        return worth(explorer, market, goal, best.within(keys))
+        return worth(explorer, market, goal, best.ceiling)
 
     def learned(timed: Timed) -> Candidates:
         table = explorer.priced(number, timed)
@@ -212,13 +207,6 @@ def worth(explorer: Explorer, market: Market, goal: Goal, ceiling: float) -> Wor
     if "wall_clock_s" in bounds:
         caps.append(Cap(1.0, 0.0, bounds["wall_clock_s"]))
     return Worth(explorer.job.steps, tuple(caps))
-
-
-def keys_of(explorer: Explorer, market: Market, distinct: str) -> list[object]:
-    """The keys of a market's rows where its offerings decide them; none where the layout counts too."""
-    if distinct == "layout":
-        return []
-    return [_key(explorer, offering, distinct) for offering in market.offerings]
 
 
 def distinct_keys(explorer: Explorer, table: Candidates, distinct: str) -> list[object]:
