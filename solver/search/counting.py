@@ -1,6 +1,6 @@
 """How many layouts are legal, without laying them out."""
 
-from functools import reduce
+from functools import lru_cache, reduce
 from math import prod
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ from solver.search.space import (
 Array = TypeVar("Array", Ints, Floats)
 
 
+@lru_cache(maxsize=1024)
 def legal_layouts(frame: Frame) -> int:
     """How many layouts of a frame are legal, counted without laying them out.
 
