@@ -83,7 +83,7 @@ class Bench:
 
     def look(self, explorer: Explorer, number: int) -> Looked:
         """Market `number` of an explorer, looked at now or before."""
-        key = (explorer.pinned, explorer.kept, explorer.market_keys[number])
+        key = (*wanted(explorer), explorer.kept, explorer.market_keys[number])
         most = explorer.most_ranks(explorer.markets[number])
         known = self.looked.get(key)
         if known is None or known.most_ranks < most:
@@ -112,12 +112,14 @@ class Bench:
         explorer.counters.add(known.legal, known.excluded)
         timed = known.timed
         small = timed.devices * market.pool.device.ranks <= explorer.most_ranks(market)
-        return timed.take(np.flatnonzero(small & worth.able(timed.step_s, timed.devices)))
+        looked = small & (timed.devices >= explorer.least_devices)
+        return timed.take(np.flatnonzero(looked & worth.able(timed.step_s, timed.devices)))
 
     def market_floors(self, explorer: Explorer) -> Floats:
         """As bounds.market_floors, each market once."""
+        own = wanted(explorer)
         keys = [
-            (key, explorer.most_ranks(market))
+            (own, key, explorer.most_ranks(market))
             for key, market in zip(explorer.market_keys, explorer.markets, strict=True)
         ]
         if not self.floors.keys() >= set(keys):
@@ -125,6 +127,11 @@ class Bench:
                 self.floors.clear()
             self.floors |= dict(zip(keys, market_floors(explorer).tolist(), strict=True))
         return np.array([self.floors[key] for key in keys])
+
+
+def wanted(explorer: Explorer) -> tuple[Hashable, ...]:
+    """What a user wants of layouts: limits that a look does depend on."""
+    return explorer.pinned, explorer.question.problem.limits.machines_step
 
 
 def roomy(devices: int) -> int:

@@ -105,6 +105,7 @@ def everything(question: Question, goal: Goal, pins: Pins, bench: Bench | None =
 
     key: tuple[object, ...] = (problem.steps, problem.market, problem.limits.quotas, axes, most, pins)
     key += (problem.training.precision, problem.limits.frameworks, problem.limits.exclude_frameworks)
+    key += (problem.limits.machines_step,)
     key += tuple((field, _admitted(question, field)) for field in choices.lists)
     wide = bench.tables.recall(key, make) if bench else make()
     order = np.argsort(getattr(wide.table, goal.quantity), kind="stable")
