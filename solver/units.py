@@ -6,10 +6,16 @@ to write it. Every formatter gives text that its parser reads back.
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple, TypeGuard
 
 Value = str | int | float
+
+HOUR_S = 3600.0
+DAY_S = 24 * HOUR_S
+YEAR_S = 365.25 * DAY_S  # Julian
+MONTH_S = YEAR_S / 12
+GIB = 2.0**30  # bytes
 
 # Decimal multiples. B is "billion" in counts ("7B parameters"); bytes have a table of their own.
 _MULTIPLES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
@@ -19,10 +25,10 @@ _SECONDS = {
     "s": 1.0, "sec": 1.0, "second": 1.0,
     "ms": 1e-3, "us": 1e-6,
     "min": 60.0, "minute": 60.0,
-    "h": 3600.0, "hr": 3600.0, "hour": 3600.0,
-    "d": 86400.0, "day": 86400.0,
-    "w": 604800.0, "week": 604800.0,
-    "month": 2629800.0, "year": 31557600.0,  # Julian year / 12, Julian year
+    "h": HOUR_S, "hr": HOUR_S, "hour": HOUR_S,
+    "d": DAY_S, "day": DAY_S,
+    "w": 7 * DAY_S, "week": 7 * DAY_S,
+    "month": MONTH_S, "year": YEAR_S,
 }  # fmt: skip
 _BINARY = {prefix + "iB": 1024.0**power for power, prefix in enumerate("KMGTP", 1)}
 _BYTES = {prefix + "B": factor for prefix, factor in _MULTIPLES.items()} | {"KB": 1e3} | _BINARY
@@ -266,24 +272,6 @@ def _number(value: float, digits: int) -> str:
     places = max(0, digits - 1 - math.floor(math.log10(value)))
     text = f"{value:,.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def rewrite(given: Value, parse: Callable[[Value], float], value: float, *, up: bool) -> str:
-    """`value` (SI) in the way and the unit in which `given` is written, e.g. "$250k" -> "$312.5k".
-
-    Four digits, rounded up or down: at most 0.2 % off, and never on the wrong side of `value`.
-    """
-    text = str(given)
-    match = re.search(r"[\d.][\d_,.]*(?:[eE][+-]?\d+)?", text)
-    assert match is not None  # `given` has been parsed before
-    before, after = text[: match.start()], text[match.end() :]
-    number = value / parse(f"{before}1{after}")
-    step = 10.0 ** (math.floor(math.log10(number)) - 3) if number > 0 else 1.0
-    steps = math.ceil(number / step) if up else math.floor(number / step)
-    result = f"{before}{_number(steps * step, 4)}{after}"
-    if (parse(result) < value) if up else (parse(result) > value):  # by the last bit of a float
-        result = f"{before}{_number((steps + (1 if up else -1)) * step, 4)}{after}"
-    return result
 
 
 def rounded(value: float) -> float | None:

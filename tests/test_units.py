@@ -192,40 +192,6 @@ def test_formatters_write_as_people_do() -> None:
     assert units.format_bytes_per_s(50e9) == "50 GB/s"
 
 
-@pytest.mark.parametrize(
-    ("given_text", "parse", "value", "text"),
-    [
-        ("30 days", units.seconds, 3e6, "34.73 days"),
-        ("36 hours", units.seconds, 3e6, "833.4 hours"),
-        ("$250k", units.usd, 312_456.0, "$312.5k"),
-        ("3M USD", units.usd, 12_345_678.0, "12.35M USD"),
-        ("2 MW", units.watts, 2_000_500.0, "2.001 MW"),
-        (64, units.count, 4096.0, "4,096"),
-    ],
-)
-def test_a_limit_is_rewritten_in_the_unit_of_the_user(
-    given_text: units.Value, parse: Callable[[units.Value], float], value: float, text: str
-) -> None:
-    assert units.rewrite(given_text, parse, value, up=True) == text
-
-
-@given(
-    st.sampled_from(
-        [("30 days", units.seconds), ("$250k", units.usd), ("2 MW", units.watts), (7, units.usd)]
-    ),
-    st.floats(1e-3, 1e15),
-    st.booleans(),
-)
-def test_a_rewritten_limit_stays_on_its_side_within_a_fifth_of_a_percent(
-    written: tuple[units.Value, Callable[[units.Value], float]],
-    value: float,
-    up: bool,  # noqa: FBT001
-) -> None:
-    given_text, parse = written
-    result = parse(units.rewrite(given_text, parse, value, up=up))
-    assert value <= result <= value * 1.002 if up else value * 0.998 <= result <= value
-
-
 def outcome(parse: Callable[[units.Value], float], value: units.Value) -> float | str:
     try:
         return parse(value)
