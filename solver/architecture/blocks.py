@@ -6,6 +6,7 @@ All sizes are elements of the unsharded model; all FLOPs and element counts are 
 
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Literal
 
 
@@ -226,7 +227,7 @@ class Architecture:
         )
         return self.embeddings + self.head_parameters + outside
 
-    @property
+    @cached_property
     def total_parameters(self) -> int:
         return self.outer_parameters + sum(b.parameters * n for b, n in self.blocks)
 

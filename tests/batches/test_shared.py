@@ -8,15 +8,14 @@ from solver.batches import variants_of
 from solver.batches.variants import Variant
 from solver.batches.worker import Answerer
 
-SMALL = {"limits.max_devices": [64]}
+SMALL = {"limits.max_devices": [64], "limits.machines": ["l40s-8"]}
 VARIANTS: list[dict[str, Any]] = [  # each field decides layouts, prices or what is looked at in its own way
     {},
     {"limits.layout.tp": "up to 2"},
     {"limits.machines_step": 3},
-    {"limits.deadline": "10 minutes"},
     {"limits.machines_step": 3, "limits.deadline": "10 minutes"},
     {"limits.min_devices": 32},
-    {"limits.quotas": [{"device": "h100-sxm", "devices": 8}], "objective": "carbon"},
+    {"limits.quotas": [{"device": "l40s", "devices": 8}], "objective": "carbon"},
     {"discounts": {"aws": "70%"}, "limits.memory_margin": "20%", "limits.max_energy": "1 MWh"},
     {"already_owned": [{"machine": "l40s-8", "count": 8}], "limits.pricing": ["owned", "spot"]},
     {"training.tokens": "2B", "bill": {"head_nodes": 2}, "limits.layout.pp": 2},
