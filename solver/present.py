@@ -10,9 +10,8 @@ from solver.physics.hardware import Floats
 from solver.physics.setting import Setting
 from solver.physics.step import Step
 from solver.plan import MemoryUse, Time
-from solver.pricing import DAY_S
+from solver.units import DAY_S, GIB
 
-GIB = 2.0**30
 STAGE: tuple[Literal["first", "second", "last"], ...] = ("first", "second", "last")
 
 

@@ -4,6 +4,8 @@ there.
 
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from solver.catalog import Catalog
 from solver.catalog.records import Device, Fact
 from solver.catalog.stacks import JOINED, reference, stack_of
@@ -12,7 +14,6 @@ from solver.comparing.reasons import reason
 from solver.comparing.record import Comparison, Group, Looked, Move, Software
 from solver.comparing.winning import to_win
 from solver.errors import Fault, InputError
-from solver.layout import Ints
 from solver.plan import CatalogStamp, Plan
 from solver.problem import Problem
 from solver.question import Question, ask
@@ -22,9 +23,10 @@ from solver.search.explore import Goal
 from solver.search.limits import limits_of
 from solver.search.plans import Seat, plans_of
 from solver.search.solve import explorer_of
+from solver.units import HOUR_S
 
 By = Literal["device", "family", "provider"]
-PFLOP_HOUR = 1e15 * 3600.0  # model FLOPs of an hour at a PFLOP/s
+PFLOP_HOUR = 1e15 * HOUR_S  # model FLOPs of an hour at a PFLOP/s
 
 
 class Ground(NamedTuple):
@@ -88,8 +90,7 @@ def with_plan(ground: Ground, name: str, plan: Plan, at: tuple[Candidates, int])
     catalog = question.catalog
     device, framework = catalog.devices[plan.device], catalog.frameworks[plan.framework]
     stack = stack_of(catalog.stacks, framework, device)
-    row: Ints = table.offering[place : place + 1] * 0 + place
-    target = float(getattr(table, ground.walk.goal.quantity)[0])
+    row, target = table.take(np.array([place])), float(getattr(table, ground.walk.goal.quantity)[0])
     flops = question.job.flops_per_token * question.job.tokens_per_step * question.job.steps
     return Group(
         name=name,
@@ -104,7 +105,7 @@ def with_plan(ground: Ground, name: str, plan: Plan, at: tuple[Candidates, int])
         availability=[device.availability] if device.availability else [],
         lacks=lacking(device),
         estimated=estimated(catalog, plan),
-        to_win=to_win(ground.walk.explorer, ground.walk.goal, table.take(row), target) if place else None,
+        to_win=to_win(ground.walk.explorer, ground.walk.goal, row, target) if place else None,
         reason=None,
     )
 

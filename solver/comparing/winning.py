@@ -9,11 +9,11 @@ import numpy as np
 from solver.comparing.leaders import kept
 from solver.comparing.record import ToWin
 from solver.physics.hardware import Floats
-from solver.pricing import HOUR_S
 from solver.search.candidates import Candidates, Explorer
 from solver.search.explore import Goal, worth
 from solver.search.hunt import Timed
 from solver.search.worth import Cap, Ceiling, Worth
+from solver.units import HOUR_S
 
 HALVINGS = 30  # of the interval in which a speed-up is sought
 MOST_SPEEDUP = 1e4

@@ -15,7 +15,8 @@ from solver.fitting.request import Request, Wanted, request_of
 from solver.fitting.shortest import Short, host_share, shortest
 from solver.layout import RECOMPUTE
 from solver.plan import CatalogStamp, Layout
-from solver.present import GIB, layout_words, memory_use
+from solver.present import layout_words, memory_use
+from solver.units import GIB
 
 HOST = {"optimizer": "the optimizer", "parameters": "optimizer and weights"}
 

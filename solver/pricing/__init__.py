@@ -4,23 +4,12 @@ bill (parts of the cost) · owning (an hour of one's own machines) · power (ene
 it buys) · market (what a problem's file makes of the catalog's offerings)
 """
 
-from solver.pricing.bill import (
-    DAY_S,
-    HOUR_S,
-    MONTH_S,
-    PARTS,
-    Deal,
-    cost_parts,
-    rent_usd,
-    stored_bytes,
-)
+from solver.pricing.bill import PARTS, cost_parts, rent_usd, stored_bytes
+from solver.pricing.deal import Deal
 from solver.pricing.power import carbon_kg, energy_wh, least_wh
 from solver.pricing.split import cost_split
 
 __all__ = [
-    "DAY_S",
-    "HOUR_S",
-    "MONTH_S",
     "PARTS",
     "Deal",
     "carbon_kg",

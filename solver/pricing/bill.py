@@ -10,10 +10,9 @@ from solver.estimate import Job
 from solver.layout import Ints
 from solver.physics.hardware import Floats
 from solver.pricing import owning
-from solver.pricing.deal import DAY_S, HOUR_S, MONTH_S, Deal
+from solver.pricing.deal import Deal
 from solver.pricing.power import energy_wh
-
-__all__ = ["DAY_S", "HOUR_S", "MONTH_S", "PARTS", "Deal", "cost_parts", "rent_usd", "stored_bytes"]
+from solver.units import DAY_S, HOUR_S, MONTH_S
 
 PARTS = (
     "accelerators",

@@ -11,8 +11,9 @@ from solver.catalog.money import Owned, Ownership
 from solver.catalog.records import Machine
 from solver.layout import Ints
 from solver.physics.hardware import Floats
-from solver.pricing.deal import HOUR_S, MONTH_S, YEAR_S, Deal
+from solver.pricing.deal import Deal
 from solver.pricing.power import wiring
+from solver.units import HOUR_S, MONTH_S, YEAR_S
 
 YEAR_HOURS = YEAR_S / HOUR_S
 MONTH_HOURS = MONTH_S / HOUR_S

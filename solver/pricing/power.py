@@ -5,7 +5,8 @@ import numpy as np
 from solver.catalog.records import Device, Link, Machine, Operations
 from solver.layout import Ints
 from solver.physics.hardware import Floats
-from solver.pricing.deal import HOUR_S, Deal
+from solver.pricing.deal import Deal
+from solver.units import HOUR_S
 
 
 def tiers(hosts: Ints, switch_ports: int) -> Ints:

@@ -8,16 +8,19 @@ provider pays for staff, and its margin, cannot be told apart and stay in these.
 """
 
 from solver.catalog.money import Ownership
-from solver.pricing.deal import MONTH_S, Deal
+from solver.pricing.deal import Deal
+from solver.units import MONTH_S
 
-SPLIT = ("accelerators", "host", "network", "facility", "operation")
 MOST_FACILITY = 0.5  # of a rent: so that a price below the cost of power still leaves a machine
 
 
 def cost_split(
     deal: Deal, parts: dict[str, float], used: tuple[float, float], terms: Ownership
 ) -> dict[str, float]:
-    """Cost of a run by what it buys (SPLIT). used: energy [Wh] and machine-seconds."""
+    """Cost of a run by what it buys: accelerators, host, network, facility, operation. [USD]
+
+    used: energy [Wh] and machine-seconds.
+    """
     machine = _owned(parts, terms) if deal.offering.owned else _rented(deal, parts, used, terms)
     total = sum(machine.values())
     grown = 1 + (parts["evaluation"] / total if total else 0.0)

@@ -10,13 +10,12 @@ from solver.catalog.money import Owned, Site
 from solver.catalog.offers import OfferingRow, machines_of
 from solver.catalog.records import Link, Machine, Offering
 from solver.errors import Fault
-from solver.pricing.deal import DAY_S
 from solver.pricing.owning import Terms, hour_usd, owned, terms_of
 from solver.pricing.power import least_watts
 from solver.problem import Problem
 from solver.problem.market import AlreadyOwned, Offer, OfMachine, Purchase, Reservation
 from solver.record_files import OWN_SOURCE, nearest
-from solver.units import shown
+from solver.units import DAY_S, YEAR_S, shown
 
 BOUGHT = "bought"  # what plans call the provider of machines that are bought
 OWN = "owned"
@@ -173,7 +172,7 @@ def _own(shop: Shop, item: AlreadyOwned | Purchase, named: tuple[str, str], most
     alone = least_watts(shop.catalog.operations["operations"], device, machine) * shop.premises.pue
     seat = Seat(named[0], named[1], PREMISES, shop.premises)
     found = _offering(shop, item, seat, most, (hour_usd(rates, alone), rates))
-    return found.model_copy(update={"max_days": shop.terms.years * 365.25}) if bought else found
+    return found.model_copy(update={"max_days": shop.terms.years * YEAR_S / DAY_S}) if bought else found
 
 
 def least_price(shop: Shop, machine: str) -> float | None:

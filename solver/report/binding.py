@@ -31,7 +31,7 @@ def distances(question: Fields, plan: Fields) -> list[Distance]:
     memory = plan["memory"]
     quantities: dict[str, tuple[float, Parse, Tell]] = {
         "budget": (plan["cost"]["total_usd"], units.usd, words.usd),
-        "deadline": (plan["time"]["days"] * words.DAY_S, units.seconds, _days),
+        "deadline": (plan["time"]["days"] * units.DAY_S, units.seconds, _days),
         "max_devices": (plan["devices"], units.count, "{:,.0f}".format),
         "max_power": (plan["power_kw"] * 1e3, units.watts, _power),
         "max_energy": (plan["energy"]["mwh"] * 1e6, units.watt_hours, _energy),
@@ -51,7 +51,7 @@ def _distance(name: str, given: units.Value, how: tuple[float, Parse, Tell]) -> 
 
 
 def _days(seconds: float) -> str:
-    return words.days(seconds / words.DAY_S)
+    return words.days(seconds / units.DAY_S)
 
 
 def _power(watts: float) -> str:
@@ -70,6 +70,6 @@ def sentences(question: Fields, plan: Fields) -> list[str]:
     if at_limit:
         told = [f"At its limit: {words.joined(at_limit, 'and')}."]
     deadline, late = question["limits"].get("deadline"), plan["time"]["high_days"]
-    if deadline is not None and late * words.DAY_S > units.seconds(deadline):
+    if deadline is not None and late * units.DAY_S > units.seconds(deadline):
         told.append(f"The slow end of the band, {words.days(late)}, misses the deadline.")
     return told

@@ -76,7 +76,7 @@ def chart_of(found: Fields) -> Chart:
     plans, limits = found["plans"], found["question"]["limits"]
     if not plans:
         raise InputError("--plot", [Fault("", "no plan keeps the limits, so there is nothing to draw")])
-    deadline = units.seconds(limits["deadline"]) / words.DAY_S if "deadline" in limits else None
+    deadline = units.seconds(limits["deadline"]) / units.DAY_S if "deadline" in limits else None
     budget = units.usd(limits["budget"]) if "budget" in limits else None
     x = _axis([days_of(plan) for plan in plans], deadline, (LEFT, WIDTH - RIGHT))
     y = _axis([usd_of(plan) for plan in plans], budget, (HEIGHT - BOTTOM, TOP))

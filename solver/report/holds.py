@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from solver import units
 from solver.report import words
 from solver.report.words import Fields
 
@@ -52,7 +53,7 @@ def _saved(step: Fields, objective: str) -> str:
     if objective == "cost":
         return words.usd(saves)
     if objective == "time":
-        return words.days(saves / words.DAY_S)
+        return words.days(saves / units.DAY_S)
     return f"{saves / 1e6:,.3g} MWh" if objective == "energy" else f"{saves:,.3g} kg"
 
 

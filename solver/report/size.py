@@ -10,7 +10,6 @@ from solver.report import words
 from solver.report.page import bars, heading, indented, labelled, listed, table
 from solver.report.words import Fields
 
-GIB = 2.0**30
 STATES = {"bytes": "number", "whole model": "number", "checkpoint": "number", "held, and by whom": "text"}
 FLOPS = {"FLOPs of a token": "text", "forward": "number", "training": "number", "share": "number"}
 COUNTS = {
@@ -86,7 +85,7 @@ def _sign(value: float) -> str:
 
 
 def _states(name: str, states: Fields) -> tuple[str, ...]:
-    whole, kept = (words.gib(states[key] / GIB) for key in ("bytes", "checkpoint_bytes"))
+    whole, kept = (words.gib(states[key] / units.GIB) for key in ("bytes", "checkpoint_bytes"))
     by = "; ".join(filter(None, [", ".join(states["frameworks"]), states["how"]]))
     return str(states["bytes_per_parameter"]), whole, kept, f"{name}: {by}"
 

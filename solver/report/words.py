@@ -6,18 +6,17 @@ from typing import Any
 from solver import units
 
 Fields = Mapping[str, Any]
-DAY_S = 86400.0
 
 
 def days(value: float) -> str:
     """31.5 days, 7.2 hours."""
-    return units.format_duration(value * DAY_S, 3)
+    return units.format_duration(value * units.DAY_S, 3)
 
 
 def band(time: Fields) -> str:
     """23.7 to 39.4 days: both ends in the unit in which `days` tells the time."""
     unit = days(time["days"]).split()[1]
-    scale = DAY_S / units.seconds(f"1 {unit}")
+    scale = units.DAY_S / units.seconds(f"1 {unit}")
     low, high = (_digits(time[end] * scale, 2) for end in ("low_days", "high_days"))
     return f"{low} to {high} {unit}"
 

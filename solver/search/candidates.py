@@ -16,7 +16,7 @@ from solver.estimate import Job, Pool, Space, case_of, rules_of, run_of, setting
 from solver.layout import RECOMPUTE, Ints, Layouts
 from solver.physics.hardware import Floats
 from solver.physics.layer import LayerCost
-from solver.pricing import HOUR_S, Deal, carbon_kg, cost_parts, energy_wh
+from solver.pricing import Deal, carbon_kg, cost_parts, energy_wh
 from solver.pricing.quotas import most_machines
 from solver.question import Question
 from solver.search.counting import legal_layouts
@@ -25,6 +25,7 @@ from solver.search.hunt import ROUNDING, Counters, Found, Ground, Hunt, Timed
 from solver.search.leaders import in_order, leaders, ties
 from solver.search.space import SMALL, Frame, Pins, ways_of, ways_within
 from solver.search.worth import Worth
+from solver.units import DAY_S
 
 if TYPE_CHECKING:
     from solver.search.bench import Bench
@@ -264,7 +265,7 @@ class Explorer:
             quota_use=machines / max(allowed_machines, NEVER),
             fragile=timed.fragile[keep],
         )
-        allowed = wall <= (offering.max_days or np.inf) * 24 * HOUR_S
+        allowed = wall <= (offering.max_days or np.inf) * DAY_S
         return table.take(np.flatnonzero(allowed))
 
 

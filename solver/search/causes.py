@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from solver.plan import Plan
-from solver.pricing import DAY_S
+from solver.units import DAY_S
 
 TOLD = 3  # causes that are told
 SEEN = 0.005  # changes below this are not told

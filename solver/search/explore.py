@@ -10,7 +10,7 @@ import numpy as np
 
 from solver.catalog.records import Offering
 from solver.physics.hardware import Floats
-from solver.pricing import HOUR_S, Deal, carbon_kg, least_wh
+from solver.pricing import Deal, carbon_kg, least_wh
 from solver.pricing.quotas import speaks_of
 from solver.question import Question
 from solver.search.bounds import market_floors
@@ -18,6 +18,7 @@ from solver.search.candidates import SLACK, Candidates, Explorer, Market
 from solver.search.hunt import ROUNDING, Hunt, Timed
 from solver.search.limits import Limit, violated
 from solver.search.worth import Cap, Worth
+from solver.units import HOUR_S
 
 OBJECTIVES = {  # -> quantity of Candidates
     "cost": "cost_usd",

@@ -6,10 +6,11 @@ import numpy as np
 
 from solver.plan import Cost, Energy, Interconnect, Layout, Plan
 from solver.present import layout_words, memory_use, time_of
-from solver.pricing import HOUR_S, Deal, cost_parts, cost_split
+from solver.pricing import Deal, cost_parts, cost_split
 from solver.search.candidates import Candidates, Explorer
 from solver.search.causes import Case, why_not_first
 from solver.search.explore import Goal
+from solver.units import HOUR_S
 
 COMMUNICATION = (
     "tensor_parallel",

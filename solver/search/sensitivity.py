@@ -13,13 +13,13 @@ import numpy as np
 from solver.layout import Bools, Ints
 from solver.physics.hardware import Floats
 from solver.plan import Brief, LimitRange, Plan, PriceRange, Sensitivity, SpeedRange, Step
-from solver.pricing import DAY_S
 from solver.search.candidates import SLACK, Candidates, Explorer
 from solver.search.explore import Goal, offering_key
 from solver.search.hunt import Timed
 from solver.search.limits import RESOLUTION, Limit, integers, violated
 from solver.search.rank import scan
 from solver.search.wording import PARSERS, in_users_unit, multiplied
+from solver.units import DAY_S
 
 FINE = 200  # steps between the limit and the end of a range, and in the end itself
 STEPS = 3  # larger limits that are told, each with what it brings

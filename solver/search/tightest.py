@@ -6,11 +6,12 @@ import numpy as np
 
 from solver.estimate import Space, setting_of
 from solver.layout import Layouts
-from solver.present import GIB, layout_words
+from solver.present import layout_words
 from solver.question import Question
 from solver.search.candidates import Explorer, Market
 from solver.search.explore import Goal, cheapest_regions
 from solver.search.space import Pins, layouts_of
+from solver.units import GIB
 
 SHOWN = ("tp", "cp", "pp", "ep", "dp")  # of a layout, where above 1
 

@@ -14,6 +14,7 @@ from solver.layout import RECOMPUTE, Layouts
 from solver.physics.hardware import Floats
 from solver.physics.memory import Memory
 from solver.physics.step import Step
+from solver.units import GIB
 from solver.validation.recompute import recompute_of
 from solver.validation.rows import Row
 from solver.validation.shapes import architecture_of, weighed_stages
@@ -26,7 +27,6 @@ from solver.validation.words import (
     sharding_of,
 )
 
-GIB = 2.0**30
 DRIVER = "nvidia-smi"  # in the notes of runs whose memory the driver's tool counted
 
 
