@@ -17,19 +17,22 @@ from solver.physics import goodput, host, memory
 from solver.physics.compute import Workload
 from solver.physics.hardware import NARROW, Floats
 from solver.physics.layer import LayerCost, layer_cost
-from solver.physics.memory import ByteModel, LayerMemory, Memory, Setting, layer_memory
+from solver.physics.memory import LayerMemory, Memory, layer_memory
 from solver.physics.optimizers import OPTIMIZERS
 from solver.physics.recompute import kinds_of
 from solver.physics.setting import (
     NO_IMAGES,
     ONE_F_ONE_B,
     TOGETHER,
+    ByteModel,
     HostRates,
     Images,
     Local,
     Room,
     Schedule,
+    Setting,
 )
+from solver.physics.states import owned_by
 from solver.physics.step import Step
 from solver.pool import Pool, supports
 from solver.problem import Bill
@@ -205,7 +208,7 @@ class Space:
     def staged_bytes(self, pool: Pool) -> tuple[Floats, Floats]:
         """Memory of a host while checkpoints are saved, and while one is loaded. [B], (N,)"""
         held = memory.held_by_stage(self.setting, self.layer_memory, self.layouts, (self.stages.most, 0))
-        owned = memory.owned_by(held, self.layouts)
+        owned = owned_by(held, self.layouts)
         parts = (host.saved_bytes(owned, self.setting), host.loaded_bytes(owned, self.setting))
         return parts[0] * pool.network.host_ranks, parts[1] * pool.network.host_ranks
 

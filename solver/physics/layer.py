@@ -14,7 +14,8 @@ from solver.layout import Ints, Layouts
 from solver.physics import communication as com
 from solver.physics.compute import Layer, ends_s, mean_layer, pieces_s, tokens
 from solver.physics.hardware import Floats, Network, Number, Rank
-from solver.physics.memory import Setting, held_by_layer
+from solver.physics.setting import Setting
+from solver.physics.split import held_by_layer
 from solver.physics.towers import towers_s
 
 

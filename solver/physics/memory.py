@@ -9,25 +9,9 @@ from solver.physics import host, towers
 from solver.physics.activations import along, in_flight, layer_activations
 from solver.physics.compute import tokens
 from solver.physics.hardware import Floats
-from solver.physics.setting import HALF, ByteModel, Setting
-from solver.physics.split import Held, held_by_block, held_by_layer, order_of, padded_vocabulary
-from solver.physics.states import Shards, gathered_for_step, optimizer_bytes, owned_by, states
-
-__all__ = [
-    "PARTS",
-    "ByteModel",
-    "Held",
-    "LayerMemory",
-    "Memory",
-    "Setting",
-    "Shards",
-    "held_by_layer",
-    "held_by_stage",
-    "host_bytes",
-    "layer_memory",
-    "owned_by",
-    "peak",
-]
+from solver.physics.setting import HALF, Setting
+from solver.physics.split import Held, held_by_block, order_of, padded_vocabulary
+from solver.physics.states import WEIGHTS, gathered_for_step, optimizer_bytes, owned_by, states
 
 PARTS = (
     "weights",
@@ -229,7 +213,7 @@ def backward_phase(setting: Setting, layer: LayerMemory, layouts: Layouts, held:
     """The backward pass of the heaviest layer. ZeRO 3 gathers it and the next one, experts too; or as much as
     its limit leaves gathered.
     """
-    sharded, live = layouts.zero == 3, setting.framework.live_parameters
+    sharded, live = layouts.zero == WEIGHTS, setting.framework.live_parameters
     whole = np.where(sharded, layer.gathered, layer.largest)
     stage = held.dense + held.expert
     ahead = np.minimum(live, stage) if live else GATHERED_LAYERS * whole
@@ -251,7 +235,7 @@ def loss_phase(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tuple
     """
     held, position = at
     ends = end_shares(setting, layouts, position)
-    sharded = layouts.zero == 3
+    sharded = layouts.zero == WEIGHTS
     table = layer.tables * ends.last * (setting.architecture.head is not None)
     stays = gathered_for_step(layouts, setting)
     through = setting.framework.weight_gradient_bytes

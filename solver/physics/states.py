@@ -56,8 +56,8 @@ def states(held: Held, layouts: Layouts, setting: Setting) -> States:
     gradients = (model.gradient + framework.copy_bytes) * ~(away & framework.host_gradients)
     outer = OUTER_BYTES * shared * (setting.local.workers > 1)
     return States(
-        model.weight * np.where(layouts.zero >= 3, shared, whole) * ~host.weights_away(layouts),
-        np.asarray(gradients * np.where((layouts.zero >= 2) & ~stays, shared, whole), np.float64),
+        model.weight * np.where(layouts.zero >= WEIGHTS, shared, whole) * ~host.weights_away(layouts),
+        np.asarray(gradients * np.where((layouts.zero >= GRADIENTS) & ~stays, shared, whole), np.float64),
         optimizer_bytes(held, layouts, setting) * ~away + outer,
         owned * ~away,
     )

@@ -13,11 +13,20 @@ from solver.physics import communication as com
 from solver.physics import host
 from solver.physics.hardware import Floats, Network, Number, Rank
 from solver.physics.layer import LayerCost
-from solver.physics.memory import Held, LayerMemory, Setting, Shards, held_by_stage, owned_by
+from solver.physics.memory import LayerMemory, held_by_stage
 from solver.physics.optimizers import newton_schulz_flops
 from solver.physics.schedules import FORWARD_SHARE, wait_s
-from solver.physics.setting import WORD
-from solver.physics.states import GRADIENTS, WEIGHTS, gathered_for_step, optimizer_bytes, outside_owned
+from solver.physics.setting import WORD, Setting
+from solver.physics.split import Held
+from solver.physics.states import (
+    GRADIENTS,
+    WEIGHTS,
+    Shards,
+    gathered_for_step,
+    optimizer_bytes,
+    outside_owned,
+    owned_by,
+)
 
 PARTS = (
     "matmul",

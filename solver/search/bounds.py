@@ -9,7 +9,7 @@ from solver.layout import RECOMPUTE, Layouts
 from solver.physics.compute import ends_s, mean_layer
 from solver.physics.hardware import Floats, Rank, side_by_side
 from solver.physics.layer import layer_time
-from solver.physics.memory import Setting
+from solver.physics.setting import Setting
 from solver.search.candidates import Explorer, Rough
 from solver.search.space import ways_of
 

@@ -19,9 +19,9 @@ from solver.catalog.records import Framework
 from solver.estimate import Job, Space, setting_of
 from solver.layout import RECOMPUTE, Layouts, Stages
 from solver.physics.activations import in_flight
-from solver.physics.memory import MARGIN, PARTS, Held, Memory
+from solver.physics.memory import MARGIN, PARTS, Memory
 from solver.physics.setting import Schedule, Setting
-from solver.physics.split import held_by_block, order_of, padded_vocabulary
+from solver.physics.split import Held, held_by_block, order_of, padded_vocabulary
 from solver.physics.states import states
 
 GIB = 2.0**30
