@@ -5,16 +5,13 @@ from solver.catalog.records import Era, Framework
 from solver.validation.rows import Row
 from solver.validation.words import era_of, framework_of
 
-TIME = (  # fields of a framework's record that the time of a step depends on
+# Fields of a framework's record that the time of a step depends on. Folded, interleaved and weighed are not
+# among them: habits of published runs, which a plan states.
+TIME = (
     "fused", "cast_bytes", "accumulation_bytes", "attention", "matmul", "grouped", "layer_launch",
     "expert_launch", "send_pause", "scattered", "deduplicated", "gradient_overlap", "gradient_overlaps",
-    "tensor_overlap", "expert_overlap", "step_overhead", "joined", "folded", "interleaved", "weighed",
+    "tensor_overlap", "expert_overlap", "step_overhead", "joined",
 )  # fmt: skip
-HABITS = (
-    "folded",
-    "interleaved",
-    "weighed",
-)  # of published runs, which a plan states: they set no generation apart
 CURRENT = "current"  # the record itself: what is planned
 
 
@@ -32,4 +29,4 @@ def generation_of(row: Row, catalog: Catalog) -> str:
 
 def _constants(framework: Framework, era: Era | None) -> list[object]:
     differing = era.differences if era else {}
-    return [differing.get(name, getattr(framework, name)) for name in TIME if name not in HABITS]
+    return [differing.get(name, getattr(framework, name)) for name in TIME]

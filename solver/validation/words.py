@@ -4,13 +4,13 @@ import csv
 import re
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from solver import units
 from solver.catalog import Catalog
 from solver.catalog.records import Device, Era, Framework, Link, Machine
 from solver.physics.setting import Schedule
+from solver.record_files import shipped_folder
 from solver.validation.rows import Row
 
 SHARDING = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3}
@@ -70,8 +70,7 @@ class Known(NamedTuple):
 
 def _table(name: str) -> list[dict[str, str]]:
     """The rows of a file in catalogs/runs."""
-    inside, beside = (Path(__file__).parents[n] / "catalogs" / "runs" / name for n in (1, 2))
-    with (inside if inside.exists() else beside).open(encoding="utf-8", newline="") as file:
+    with (shipped_folder() / "runs" / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
