@@ -53,6 +53,8 @@ def batch(
     expansion = variants_of(problems, sets or (), sweep, top)
     if expansion.repeated:
         sys.stderr.write(f"{expansion.repeated:,} variants stand twice; each is answered once\n")
+    if html:
+        _folder(html)
     run = Run(expansion.variants, out, resume=resume)
     with progress(len(expansion.variants), len(expansion.variants) - len(run.todo)) as tell:
         for line in run.lines(Seats(jobs, engine.value, address)):
@@ -72,10 +74,20 @@ def _summary(ids: list[str], results: Path, html: Path | None) -> bool:
     place = {name: number for number, name in enumerate(ids)}
     found = {place[r["id"]]: row_of(r) for r in records(results) if r["id"] in place}
     rows = [row for _, row in sorted(found.items())]
+    show(batch_report(rows, str(results)))
     if html:
         _write(html, batch_page(rows, str(results)))
-    show(batch_report(rows, str(results)))
     return any(row.status == "error" for row in rows)
+
+
+def _folder(file: Path) -> None:
+    """Makes the folder of a page before hours of work go into it."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(str(file), [Fault("", f"could not be written: {error.strerror}")]) from None
+    if file.is_dir():
+        raise InputError(str(file), [Fault("", "is a folder; name a file")])
 
 
 def _write(file: Path, text: str) -> None:

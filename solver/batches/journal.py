@@ -54,6 +54,8 @@ class Journal:
         """outdated: whether a record must be done again. Raises InputError where the file cannot be used."""
         self.path = path
         self.done: set[str] = set()
+        if path.exists() and not path.is_file():
+            raise InputError(str(path), [Fault("", "is a folder or a device; name a file")])
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self.file = path.open("a+b", buffering=0)
