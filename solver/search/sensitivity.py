@@ -95,7 +95,9 @@ def _looser(seen: Seen, place: int, told: Callable[[float], Any]) -> Iterator[St
     """Better plans that break this limit alone: those that break it by least first, each better yet."""
     limit = seen.goal.limits[place]
     rows = np.flatnonzero(seen.bits == 1 << place)
-    needed = getattr(seen.table, limit.quantity)[rows]
+    values = getattr(seen.table, limit.quantity)
+    rows = rows[limit.excess(values[rows]) <= SLACK - 1]  # beyond, rows are missing
+    needed = values[rows]
     best = first = float(seen.values[seen.rows[0]])
     for row in rows[np.lexsort((seen.values[rows], limit.excess(needed)))].tolist():
         if seen.values[row] < best:
@@ -123,7 +125,7 @@ def _prices(seen: Seen, plans: list[Plan]) -> Iterator[PriceRange]:
         if not rent:
             continue
         offering = seen.explorer.offerings[int(seen.table.offering[row])]
-        now = offering.usd_per_hour / seen.explorer.question.machine(offering).devices
+        now = seen.explorer.question.catalog.device_hour_usd(offering)
         goal = rival if plan.rank == 1 else first
         turn = now * (1 + (goal - float(costs[row])) / rent) if goal is not None else None
         yield PriceRange(
