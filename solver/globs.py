@@ -21,7 +21,7 @@ def known_ids(catalog: Catalog, kind: str) -> list[str]:
     if kind in ("providers", "regions"):
         return sorted({getattr(offering, kind.removesuffix("s")) for offering in catalog.offerings})
     if kind == "fabrics":
-        return sorted(name for name, link in catalog.fabrics.items() if link.scope == "inter-node")
+        return sorted(catalog.scale_out)
     return sorted(getattr(catalog, kind))
 
 

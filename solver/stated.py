@@ -123,8 +123,7 @@ def _fabric(run: Run, catalog: Catalog, machine: Machine | None, faults: list[Fa
         return None
     link = catalog.fabric(name)
     if link is None or link.scope != "inter-node":
-        fabrics = [name for name, known in catalog.fabrics.items() if known.scope == "inter-node"]
-        sentence = f'"{name}" is no fabric of the catalog{nearest(name, fabrics)}'
+        sentence = f'"{name}" is no fabric of the catalog{nearest(name, catalog.scale_out)}'
         faults.append(Fault("hardware.fabric", sentence))
     return link
 

@@ -66,6 +66,15 @@ class Catalog:
         """The machine of that id or alias."""
         return self.machines.get(name) or next((m for m in self.machines.values() if name in m.aliases), None)
 
+    @property
+    def scale_out(self) -> list[str]:
+        """Ids of the fabrics that join machines."""
+        return [name for name, link in self.fabrics.items() if link.scope == "inter-node"]
+
+    def device_hour_usd(self, offering: Offering) -> float:
+        """List price of a device for an hour."""
+        return offering.usd_per_hour / self.machines[offering.machine].devices
+
     def alias_note(self, name: str) -> str | None:
         """How a name that is not an id is read; None: it is one, or means nothing."""
         machine = None if name in self.machines else self.machine(name)
@@ -92,16 +101,13 @@ class Catalog:
         if machine is None:
             known = nearest(item.machine, self.machines)
             return [Fault(f"{field}.machine", f"{shown(item.machine)} is no machine of the catalog{known}")]
-        fabrics = [name for name, link in self.fabrics.items() if link.scope == "inter-node"]
         link = self.fabric(item.fabric) if item.fabric else None
         if item.fabric and (link is None or link.scope != "inter-node"):
-            return [
-                Fault(f"{field}.fabric", f"{shown(item.fabric)} is no fabric{nearest(item.fabric, fabrics)}")
-            ]
+            sentence = f"{shown(item.fabric)} is no fabric{nearest(item.fabric, self.scale_out)}"
+            return [Fault(f"{field}.fabric", sentence)]
         if item.count > 1 and not (item.fabric or machine.default_fabric):
-            sentence = (
-                f"{item.machine} has no usual fabric; state what joins the {item.count}, e.g. {fabrics[0]}"
-            )
+            told = f"state what joins the {item.count}, e.g. {self.scale_out[0]}"
+            sentence = f"{item.machine} has no usual fabric; {told}"
             return [Fault(f"{field}.fabric", sentence)]
         return []
 

@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from solver.catalog.catalog import Catalog
+from solver.catalog.records import Offering
 from solver.errors import Fault, InputError
 from solver.record_files import nearest
 
@@ -29,18 +30,18 @@ Record = dict[str, Any]
 def listing(catalog: Catalog, kind: str) -> list[Record]:
     """Every record of a kind as JSON has it, SI units, by id."""
     if kind == "offerings":
-        return [_offering(catalog, o.model_dump(mode="json")) for o in catalog.offerings]
+        return [_offering(catalog, offering) for offering in catalog.offerings]
     records = getattr(catalog, kind)
     if kind in ("models", "sources"):
         return [{"id": name} | dict(fields) for name, fields in records.items()]
     return [record.model_dump(mode="json") for record in records.values()]
 
 
-def _offering(catalog: Catalog, record: Record) -> Record:
+def _offering(catalog: Catalog, offering: Offering) -> Record:
     """With what a reader ranks offerings by."""
-    machine = catalog.machines[record["machine"]]
-    each = record["usd_per_hour"] / machine.devices
-    return record | {"device": machine.device, "devices": machine.devices, "usd_per_device_hour": each}
+    machine, each = catalog.machines[offering.machine], catalog.device_hour_usd(offering)
+    added = {"device": machine.device, "devices": machine.devices, "usd_per_device_hour": each}
+    return offering.model_dump(mode="json") | added
 
 
 def filtered(records: Iterable[Record], filters: Iterable[str]) -> list[Record]:

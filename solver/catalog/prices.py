@@ -35,7 +35,7 @@ class Oddity(NamedTuple):
 def oddities(catalog: Catalog) -> Iterator[Oddity]:
     """Every price that is most likely a slip, or of another time."""
     for offering in catalog.offerings:
-        usd = _device_hour(catalog, offering)
+        usd = catalog.device_hour_usd(offering)
         if offering.pricing != "owned" and not BOUNDS[0] <= usd <= BOUNDS[1]:
             yield Oddity(offering.id, "usd_per_hour", f"{usd:.3f} USD per device-hour is outside {BOUNDS}")
     for row in catalog.rows:
@@ -44,10 +44,6 @@ def oddities(catalog: Catalog) -> Iterator[Oddity]:
     for offering in catalog.offerings:
         if sentence := out_of_line(catalog, offering, middle):
             yield Oddity(offering.id, "usd_per_hour", sentence)
-
-
-def _device_hour(catalog: Catalog, offering: Offering) -> float:
-    return offering.usd_per_hour / catalog.machines[offering.machine].devices
 
 
 def _upside_down(row: OfferingRow) -> Iterator[Oddity]:
@@ -63,7 +59,7 @@ def peers(catalog: Catalog) -> Mapping[str, float]:
     for offering in catalog.offerings:
         if offering.pricing == "on-demand":
             asked = least[catalog.machines[offering.machine].device]
-            usd = _device_hour(catalog, offering)
+            usd = catalog.device_hour_usd(offering)
             asked[offering.provider] = min(usd, asked.get(offering.provider, usd))
     return {d: median(asked.values()) for d, asked in least.items() if len(asked) >= FEWEST_PEERS}
 
@@ -73,7 +69,7 @@ def out_of_line(catalog: Catalog, offering: Offering, middle: Mapping[str, float
     device = catalog.machines[offering.machine].device
     if offering.pricing != "on-demand" or device not in middle:
         return None
-    usd = _device_hour(catalog, offering)
+    usd = catalog.device_hour_usd(offering)
     share = usd / middle[device]
     provider = catalog.providers.get(offering.provider)
     if (MARKET if provider and provider.kind == "marketplace" else LIST) <= share <= MOST:

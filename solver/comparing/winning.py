@@ -39,7 +39,7 @@ def to_win(bounded: Explorer, goal: Goal, row: Candidates, target: float) -> ToW
         caps = slower(worth(explorer, explorer.markets[market], goal, target), gain)
         timed = explorer.fastest(market, Worth(explorer.job.steps, caps))
         gain = least_speedup(explorer, goal, (market, timed), (target, gain))
-    now = offering.usd_per_hour / explorer.markets[number].pool.machine.devices
+    now = explorer.question.catalog.device_hour_usd(offering)
     return ToWin(
         offering=offering.id,
         price_usd_per_device_hour=price or None,

@@ -5,7 +5,6 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from solver.catalog.records import Machine, Offering
-from solver.plan import Plan
 from solver.problem import Limits, Quota
 
 
@@ -22,16 +21,15 @@ def most_machines(limits: Limits, offering: Offering, machine: Machine) -> float
     return min(allowed, default=math.inf)
 
 
-def raised(limits: Limits, wrote: Any, offering: Offering, plan: Plan) -> list[dict[str, Any]]:
-    """The quotas as the user wrote them, each that a plan exceeds at what it needs."""
+def raised(
+    limits: Limits, wrote: Any, on: tuple[Offering, Machine], needed: dict[str, int]
+) -> list[dict[str, Any]]:
+    """The quotas as the user wrote them, each that is exceeded at what is needed: machines, devices."""
     texts = wrote if isinstance(wrote, list) else [wrote]
     found = []
     for quota, text in zip(limits.quotas, texts, strict=True):
-        asked = (quota.provider, quota.region, quota.device, quota.machine, quota.pricing or plan.pricing)
-        told = (plan.provider, offering.region, plan.device, plan.machine, plan.pricing)
-        needed = {"machines": plan.machines, "devices": plan.devices_paid}
         over = {name: most for name, most in needed.items() if most > (getattr(quota, name) or math.inf)}
-        found.append(text | over if all(map(fnmatchcase, told, asked)) else text)
+        found.append(text | over if speaks_of(quota, *on) else text)
     return found
 
 

@@ -66,8 +66,7 @@ def _machine(shop: Shop, item: OfMachine, field: str) -> Machine | None:
         return None
     link = catalog.fabric(item.fabric) if item.fabric else None
     if item.fabric and (link is None or link.scope != "inter-node"):
-        fabrics = [name for name, known_link in catalog.fabrics.items() if known_link.scope == "inter-node"]
-        sentence = f"{shown(item.fabric)} is no fabric{nearest(item.fabric, fabrics)}"
+        sentence = f"{shown(item.fabric)} is no fabric{nearest(item.fabric, catalog.scale_out)}"
         shop.faults.append(Fault(f"{field}.fabric", sentence))
         return None
     return catalog.machines[item.machine]

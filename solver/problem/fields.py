@@ -204,6 +204,11 @@ class Problem(Model):
         return self._assumptions
 
     @property
+    def counts_carbon(self) -> bool:
+        """Whether carbon dioxide decides anything."""
+        return self.objective == "carbon" or self.limits.max_carbon is not None
+
+    @property
     def market(self) -> tuple[object, ...]:
         """Everything that decides what can be had at which price, in one value to compare."""
         listed = (self.hardware, self.prices, self.discounts, self.offers, self.reservations)

@@ -53,10 +53,8 @@ def _of_price(question: Question, offering: Offering, middle: Mapping[str, float
 
 def _of_place(question: Question, offering: Offering) -> Iterator[str]:
     """Whose power is not known, where its carbon dioxide counts."""
-    problem = question.problem
     world = [grid.carbon for grid in question.catalog.grids.values() if EVERYWHERE in grid.regions]
-    asked = problem.objective == "carbon" or problem.limits.max_carbon is not None
-    if asked and offering.site.carbon in world:
+    if question.problem.counts_carbon and offering.site.carbon in world:
         yield "where it stands is not known, so its carbon dioxide is that of the world's mean power"
 
 

@@ -202,9 +202,9 @@ def _number(problem: Problem, demand: Demand, nearest: Chosen) -> Any:
     wrote, row = _written(problem, demand.field), nearest.row
     if demand.field == QUOTAS:
         offering = nearest.explorer.offerings[int(nearest.table.offering[row])]
-        return raised(
-            problem.limits, wrote, offering, plan_of(Seat(nearest.explorer, {}), nearest.table, row)
-        )
+        machine, machines = nearest.explorer.question.machine(offering), int(nearest.table.machines[row])
+        needed = {"machines": machines, "devices": machines * machine.devices}
+        return raised(problem.limits, wrote, (offering, machine), needed)
     assert demand.limit is not None
     return in_users_unit(demand.limit, wrote, float(getattr(nearest.table, demand.limit.quantity)[row]))
 

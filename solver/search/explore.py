@@ -67,10 +67,9 @@ def cheapest_regions(question: Question) -> tuple[tuple[Offering, ...], dict[str
 
 def _regional(question: Question, offering: Offering) -> tuple[object, ...]:
     """What limits and objective see of a region beside its price."""
-    limits, machine = question.problem.limits, question.machine(offering)
-    clean = question.problem.objective == "carbon" or limits.max_carbon is not None
-    quotas = tuple(speaks_of(quota, offering, machine) for quota in limits.quotas)
-    return (offering.site.carbon if clean else None, quotas, offering.owned is not None)
+    problem, machine = question.problem, question.machine(offering)
+    quotas = tuple(speaks_of(quota, offering, machine) for quota in problem.limits.quotas)
+    return (offering.site.carbon if problem.counts_carbon else None, quotas, offering.owned is not None)
 
 
 def ranked(table: Candidates, offerings: tuple[Offering, ...], quantity: str) -> Candidates:

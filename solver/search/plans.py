@@ -43,7 +43,7 @@ def _device_hour_usd(seat: Seat, table: Candidates, row: int) -> float:
     """List price; 0 of one's own machines."""
     offering = seat.explorer.offerings[int(table.offering[row])]
     owned = offering.pricing == "owned"
-    return 0.0 if owned else offering.usd_per_hour / seat.explorer.question.machine(offering).devices
+    return 0.0 if owned else seat.explorer.question.catalog.device_hour_usd(offering)
 
 
 def plan_of(seat: Seat, table: Candidates, row: int) -> Plan:
