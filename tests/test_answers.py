@@ -142,7 +142,7 @@ def test_a_plan_given_back_to_evaluate_returns_its_step_and_memory_to_the_digit(
         comes_back(problem(name).given, plan)
 
 
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(problems(), st.sampled_from(["offering", "layout"]))
 def test_a_small_plan_comes_back_too(file: dict[str, Any], distinct: str) -> None:
     for plan in solver.solve(file, top=8, distinct=distinct).plans:
@@ -183,16 +183,19 @@ def run_of(given: dict[str, Any], plan: Plan) -> dict[str, Any]:
 
 AGAIN = """
 import json, sys
-from test_answers import FILES, answer, printed
-json.dump({name: printed(answer(name)) for name in FILES}, sys.stdout)
+from test_answers import TWICE, answer, printed
+json.dump({name: printed(answer(name)) for name in TWICE}, sys.stdout)
 """
+
+
+TWICE = ["llama-3-70b.yaml", "mixtral-8x7b.yaml", "tpu-only.yaml", "on-prem-h100.yaml"]  # two processes each
 
 
 def test_another_process_with_another_hash_seed_prints_the_same_bytes() -> None:
     path = os.pathsep.join([str(FOLDER.parent), str(Path(__file__).parent)])
     environment = os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-c", AGAIN], env=environment, capture_output=True, check=True)
-    assert done.stdout.decode() == json.dumps({name: printed(answer(name)) for name in FILES})
+    assert done.stdout.decode() == json.dumps({name: printed(answer(name)) for name in TWICE})
 
 
 @pytest.mark.parametrize("name", ["llama-3-8b.yaml", "tpu-only.yaml", "sft-8b-a100-box.yaml"])
@@ -218,7 +221,7 @@ def test_a_wider_limit_never_makes_the_best_plan_dearer(field: str, values: list
     assert costs[-1] < float("inf")
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(problems())
 def test_prices_doubled_double_the_rent_and_keep_the_plan(file: dict[str, Any]) -> None:
     dear = file | {"catalog": small_catalog(2.0), "hardware": [CARDS | {"price": "3 USD/hour"}]}

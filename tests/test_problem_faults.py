@@ -141,7 +141,7 @@ BAD: list[tuple[dict[Any, Any], str]] = [
     ({"training": TRAINING | {"global_batch": True}}, "training.global_batch: true is not a batch"),
     ({"training": TRAINING | {"precision": "bf8"}}, 'training.precision[0]: "bf8" is not one of fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4, int8'),
     ({"training": TRAINING | {"precision": []}}, "training.precision: the list is empty"),
-    ({"training": TRAINING | {"optimizer": "adamww"}}, 'training.optimizer: "adamww" is not one of adamw, adam; did you mean "adamw"?'),
+    ({"training": TRAINING | {"optimizer": "adamww"}}, 'training.optimizer: "adamww" is not one of adamw, adam,'),
     ({"training": TRAINING | {"task": "lora"}}, 'training.task: "lora" is not one of pretrain, sft'),
     ({"training": TRAINING | {"gradient_dtype": "fp8"}}, 'training.gradient_dtype: "fp8" is not one of fp32, bf16, fp16'),
 ]  # fmt: skip
