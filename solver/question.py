@@ -4,7 +4,7 @@ once.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,8 @@ from solver.globs import (
     unmatched,
     unmatched_quotas,
 )
+from solver.jobs import job_of
 from solver.models import absurd, canonical, model_faults, nearest, of_catalog, read_config
-from solver.physics.schedules import NAMED
-from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, TOGETHER, Images, Local
 from solver.pricing.assumed import assumed
 from solver.pricing.market import offered
 from solver.pricing.stock import Shop
@@ -42,7 +41,6 @@ from solver.problem import (
 __all__ = ["LISTS", "Question", "admitted", "ask", "matches", "resolve_model", "understand"]
 
 Model = ModelName | ModelPath | InlineModel | SizeModel
-PATCHES = 1024  # of an image, where a tower takes any size and the file does not say
 
 
 @dataclass(frozen=True)
@@ -141,25 +139,16 @@ def ask(problem: Problem) -> Question:
     if faults or model is None:
         raise InputError(problem.source, faults)
     architecture, notes = model
-    training, limits = problem.training, problem.limits
+    limits = problem.limits
     allowed = allowed_ids(catalog, limits)
     frameworks = _able(catalog, allowed["frameworks"], problem, architecture)
     return Question(
         problem=problem,
         catalog=catalog,
-        job=Job(
-            architecture=architecture,
-            sequence=training.sequence_length,
-            global_batch=training.global_batch,
+        job=replace(
+            job_of(architecture, problem.training, catalog, limits.layout.schedule),
             steps=problem.steps,
-            gradient_dtype=training.gradient_dtype,
-            document=training.document,
-            operations=catalog.operations["operations"],
             bill=problem.bill,
-            schedule=NAMED.get(limits.layout.schedule or "", ONE_F_ONE_B),
-            images=images_of(architecture, training),
-            local=local_of(training),
-            optimizer=training.optimizer,
             memory_margin=limits.memory_margin or 0.0,
         ),
         offerings=tuple(
@@ -231,12 +220,6 @@ def _of_images(architecture: Architecture, training: Training) -> Iterator[str]:
         yield f"training.images is not stated: {architecture.images} a sequence"
 
 
-def local_of(training: Training) -> Local:
-    """Workers that train apart."""
-    stated = training.local_sgd
-    return Local(stated.workers, stated.steps, stated.bandwidth or 0.0) if stated else TOGETHER
-
-
 def apart(training: Training) -> list[str]:
     """The warning that belongs to workers that train apart."""
     stated = training.local_sgd
@@ -247,12 +230,6 @@ def apart(training: Training) -> list[str]:
         "that is another experiment than one where every step is shared, and its loss has to be tried"
     )
     return [sentence]
-
-
-def images_of(architecture: Architecture, training: Training) -> Images:
-    """Images of a sequence, and the patches of one."""
-    each = training.images or float(architecture.images)
-    return Images(each, training.image_patches or PATCHES) if architecture.towers and each else NO_IMAGES
 
 
 def _architecture(
@@ -283,6 +260,5 @@ def _of_catalog(name: str, catalog: Catalog) -> Architecture:
     return _ARCHITECTURES[known]
 
 
-_ARCHITECTURES: dict[
-    tuple[str, str], Architecture
-] = {}  # by catalog and model: counting one takes a millisecond
+# By catalog and model: counting one takes a millisecond.
+_ARCHITECTURES: dict[tuple[str, str], Architecture] = {}

@@ -1,7 +1,7 @@
 """A run as stated: names become records, what is left out of the layout takes a default that is told."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,12 +14,12 @@ from solver.catalog.framework import Framework
 from solver.catalog.records import Link, Machine
 from solver.errors import Fault, InputError
 from solver.estimate import Job, Pool
+from solver.jobs import job_of
 from solver.layout import OFFLOAD, RECOMPUTE, Layouts, Stages
 from solver.models import nearest
 from solver.physics.schedules import NAMED
-from solver.physics.setting import ONE_F_ONE_B
 from solver.problem import Run
-from solver.question import images_of, local_of, resolve_model
+from solver.question import resolve_model
 
 AnyFact = TypeVar("AnyFact", bound=Fact)
 ZERO_NAMES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3}
@@ -60,21 +60,8 @@ def state(run: Run) -> Stated:
     if faults or model is None or machine is None or framework is None:
         raise InputError(run.source, faults)
     architecture, notes = model
-    training = run.training
-    job = Job(
-        architecture=architecture,
-        sequence=training.sequence_length,
-        global_batch=training.global_batch,
-        steps=run.steps,
-        gradient_dtype=training.gradient_dtype,
-        document=training.document,
-        operations=catalog.operations["operations"],
-        flash=run.software.attention != "unfused",
-        schedule=NAMED.get(run.layout.schedule or "", ONE_F_ONE_B),
-        images=images_of(architecture, training),
-        local=local_of(training),
-        optimizer=training.optimizer,
-    )
+    job = job_of(architecture, run.training, catalog, run.layout.schedule)
+    job = replace(job, steps=run.steps, flash=run.software.attention != "unfused")
     pool = Pool.of(catalog, machine, fabric, (framework, run.precision))
     layouts, taken = complete(run, job, pool, faults)
     stages = _stages(run, job, layouts, faults)

@@ -16,7 +16,7 @@ LEVELS = (
     ("layout", "rules", "models", "globs"),
     ("physics",),
     ("pool",),
-    ("estimate", "pricing"),
+    ("estimate", "pricing", "jobs"),
     ("question", "present"),
     ("stated", "sizing"),
     ("evaluation",),
