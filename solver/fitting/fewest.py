@@ -154,27 +154,21 @@ def quickest(bench: Bench, trial: Trial, device: Device, most: int) -> Found | N
 
 
 def _fewest(bench: Bench, trial: Trial, pool: Pool, limit: tuple[int, float]) -> Found | None:
-    """On one pool. limit: devices and share of their memory that may be used."""
-    devices = reach(bench.catalog, pool.machine, limit[0])
-    if devices < pool.machine.block:
+    """On one pool. limit: as _holding."""
+    held = _holding(bench, trial, pool, limit)
+    if held is None:
         return None
-    space = bench.space(trial, pool, devices)
-    rows = _holding(trial, pool, space, limit[1])
-    if not len(rows):
-        return None
+    space, rows = held
     ranks = space.layouts.take(rows).ranks
     return _fastest(trial, pool, space, rows[ranks == ranks.min()])
 
 
 def _quickest(bench: Bench, trial: Trial, pool: Pool, most: int) -> Found | None:
     """As quickest, on one pool."""
-    devices = reach(bench.catalog, pool.machine, most)
-    if devices < pool.machine.block:
+    held = _holding(bench, trial, pool, (most, trial.sound_share))
+    if held is None:
         return None
-    space = bench.space(trial, pool, devices)
-    rows = _holding(trial, pool, space, trial.sound_share)
-    if not len(rows):
-        return None
+    space, rows = held
     taken = space.take(rows)
     work = taken.step(pool, space.layer_cost(pool)).step_s * taken.layouts.ranks
     ranks = taken.layouts.ranks
@@ -182,11 +176,19 @@ def _quickest(bench: Bench, trial: Trial, pool: Pool, most: int) -> Found | None
     return _fastest(trial, pool, space, rows[near & (ranks == ranks[near].min())])
 
 
-def _holding(trial: Trial, pool: Pool, space: Space, room: float) -> Ints:
-    """The layouts that a trial may use and that fit into a share of the memory."""
+def _holding(bench: Bench, trial: Trial, pool: Pool, limit: tuple[int, float]) -> tuple[Space, Ints] | None:
+    """The layouts on a pool, and those of them that a trial may use and that fit; None: none fits.
+
+    limit: devices, and share of their memory, that may be used.
+    """
+    devices = reach(bench.catalog, pool.machine, limit[0])
+    if devices < pool.machine.block:
+        return None
+    space = bench.space(trial, pool, devices)
     rows = np.flatnonzero(allowed(trial, space))
     rows = rows[space.fits(pool, rows)]
-    return rows[space.peak(rows) <= room * pool.rank.usable_bytes]
+    rows = rows[space.peak(rows) <= limit[1] * pool.rank.usable_bytes]
+    return (space, rows) if len(rows) else None
 
 
 def allowed(trial: Trial, space: Space) -> Bools:

@@ -13,7 +13,7 @@ from solver.question import Question
 
 Best = Callable[[Problem], Plan | None]
 ROUNDS = (
-    4  # searches for the use at which both cost the same; one more changes nothing but for a switch of count
+    4  # searches for the use at which both cost the same; a fifth changes nothing but for a switch of count
 )
 SAME = 1e-9  # relative: the plan that is bought at that use costs what renting does
 

@@ -18,10 +18,9 @@ from solver.search.explore import Goal, offering_key
 from solver.search.hunt import Timed
 from solver.search.limits import RESOLUTION, Limit, integers, violated
 from solver.search.rank import scan
-from solver.search.wording import PARSERS, in_users_unit, multiplied
+from solver.search.wording import FINENESS, PARSERS, in_users_unit, multiplied
 from solver.units import DAY_S
 
-FINE = 200  # steps between the limit and the end of a range, and in the end itself
 STEPS = 3  # larger limits that are told, each with what it brings
 SLOWER, FASTER = 4.0, 0.2  # times of a step that are tried: as multiples of the predicted one
 GRID, ROUNDS = 65, 4  # a search by halves, many at a time: to 1e-7 of a step
@@ -75,7 +74,7 @@ def _range(seen: Seen, place: int, wrote: Any) -> LimitRange:
 
     def told(value: float) -> Any:
         above = max(value, 1 / RESOLUTION[limit.quantity])  # what costs nothing leaves any limit far behind
-        return in_users_unit(limit, wrote, value, int(FINE * max(1.0, abs(value - limit.bound) / above)))
+        return in_users_unit(limit, wrote, value, int(FINENESS * max(1.0, abs(value - limit.bound) / above)))
 
     own = told(float(getattr(seen.table, limit.quantity)[seen.rows[0]]))
     looser = list(_looser(seen, place, told))

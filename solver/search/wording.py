@@ -14,9 +14,7 @@ PARSERS = {
     "carbon_kg": units.kilograms,
     "devices": units.count,
 }
-FINENESS = (
-    200  # steps between the old limit and the new one: the text is at most half a percent above the need
-)
+FINENESS = 200  # steps between the old limit and the new: the text is at most half a percent above the need
 _NUMBER = re.compile(r"^(\s*\$?\s*)([\d.,_]+(?:[eE][+-]?\d+)?)(.*)$", re.DOTALL)
 
 
