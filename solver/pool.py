@@ -10,6 +10,8 @@ from solver.catalog.accuracy import KINDS, Band, band_of
 from solver.catalog.records import Device, Framework, Link, Machine
 from solver.physics.hardware import Network, Rank, Software
 
+MOST_KNOWN = 20_000
+
 
 def software_of(framework: Framework, device: Device) -> Software:
     """The framework's constants that depend on the architecture of the device, else on its relative's."""
@@ -41,8 +43,13 @@ class Pool:
     def of(
         cls, catalog: Catalog, machine: Machine, fabric: Link | None, how: tuple[Framework, str]
     ) -> "Pool":
-        device = catalog.devices[machine.device]
-        return cls(device, machine, catalog.fabrics[machine.scale_up], fabric, *how, catalog.accuracy)
+        """Of one catalog the same object each time: what is derived of it is derived once a process."""
+        device, link = catalog.devices[machine.device], catalog.fabrics[machine.scale_up]
+        parts = (device, machine, link, fabric, how[0], how[1], catalog.accuracy)
+        key = tuple(part if isinstance(part, str) else id(part) for part in parts)
+        if len(_KNOWN) > MOST_KNOWN:
+            _KNOWN.clear()
+        return _KNOWN.setdefault(key, cls(*parts))
 
     def band(self, architecture: Architecture) -> Band:
         """How sure the times of a model are here."""
@@ -61,9 +68,12 @@ class Pool:
     def rank(self) -> Rank:
         return Rank.of(self.device, self.precision, software_of(self.framework, self.device))
 
-    @property
+    @cached_property
     def network(self) -> Network:
         return Network.of(self.machine, self.device.ranks, self.link, self.fabric)
+
+
+_KNOWN: dict[tuple[int | str, ...], Pool] = {}  # by its parts, which it keeps alive
 
 
 def supports(framework: Framework, device: Device, precision: str) -> bool:
