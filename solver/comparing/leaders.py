@@ -54,7 +54,7 @@ class Walk:
         """The best row of each group that keeps every limit, the best first."""
         explorer, goal = self.explorer, self.goal
         rank_s = self.rank_s = market_floors(explorer)
-        order, bounds = in_order(explorer, goal, rank_s)
+        order, bounds = in_order(explorer, goal.objective, rank_s)
         tables = [Candidates.none()]
         for number in order:
             close = bounds[number] * (1 - ROUNDING) <= self._ceiling(number)

@@ -157,8 +157,8 @@ def caps_of(walk: Walk, number: int) -> tuple[Cap, ...]:
 def least_breach(walk: Walk, name: str) -> Iterator[tuple[int, float, int]]:
     """For each market of a group, a lower bound: limits that are broken, by how much in sum; its number."""
     explorer = walk.explorer
-    _, cost_usd = in_order(explorer, walk.goal._replace(objective="cost"), walk.rank_s)
-    _, wall_s = in_order(explorer, walk.goal._replace(objective="time"), walk.rank_s)
+    _, cost_usd = in_order(explorer, "cost", walk.rank_s)
+    _, wall_s = in_order(explorer, "time", walk.rank_s)
     floors = {"cost_usd": cost_usd, "wall_clock_s": wall_s}
     limits = [limit for limit in walk.goal.limits if limit.quantity in floors]
     for number in walk.markets_of(name):

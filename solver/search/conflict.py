@@ -182,9 +182,8 @@ def _best(asked: Asked, demands: list[Demand], numbers: Mapping[str, Any]) -> Ch
         for limit in asked.goal.limits
     ]
     goal = asked.goal._replace(limits=limits, top=1, distinct="offering")
-    most = max(int(limit.bound) for limit in limits if limit.field == "limits.max_devices")
     choices = [demand.field for demand in demands if demand.limit is None]
-    explorer = freed(asked.question, choices, asked.explorer, most)
+    explorer = freed(asked.question, choices, asked.explorer, int(goal.most_devices))
     table = explore(explorer, goal)
     return Chosen(explorer, table, int(np.flatnonzero(violated(table, limits) == 0)[0]))
 

@@ -96,8 +96,7 @@ def everything(question: Question, goal: Goal, pins: Pins, bench: Bench | None =
     """The table without any stated demand, and the demands over it. pins: the user's values of the layout."""
     problem = question.problem
     numeric, choices = _stated_limits(problem, goal), _stated_choices(problem, pins)
-    most = max(int(limit.bound) for limit in goal.limits if limit.field == "limits.max_devices")
-    most = max(most, MOST_DEVICES)
+    most = max(int(goal.most_devices), MOST_DEVICES)
     axes = tuple(Axis(one) for one in numeric)
 
     def make() -> Wide:

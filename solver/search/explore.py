@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solver.catalog.records import Offering
+from solver.layout import Ints
 from solver.physics.hardware import Floats
 from solver.pricing import Deal, carbon_kg, least_wh
 from solver.pricing.quotas import speaks_of
@@ -43,6 +44,11 @@ class Goal(NamedTuple):
     @property
     def quantity(self) -> str:
         return OBJECTIVES[self.objective]
+
+    @property
+    def most_devices(self) -> float:
+        """Of the largest job that the limits allow."""
+        return next(limit.bound for limit in self.limits if limit.field == "limits.max_devices")
 
 
 def offering_key(offering: Offering) -> tuple[str, str, str, str]:
@@ -109,10 +115,10 @@ class Best:
 
 def explore(explorer: Explorer, goal: Goal) -> Candidates:
     """Every candidate that can be among the answer, priced. The rest is excluded by a bound, and counted."""
-    rank_s = explorer.bench.market_floors(explorer) if explorer.bench else market_floors(explorer)
+    rank_s = floors_of(explorer)
     best = Best(goal.top)
     tables, skipped = [Candidates.none()], []
-    order, values = in_order(explorer, goal, rank_s)
+    order, values = in_order(explorer, goal.objective, rank_s)
     for number in order:
         if values[number] * (1 - ROUNDING) > best.ceiling or not reachable(explorer, number, goal, rank_s):
             skipped.append(number)
@@ -122,6 +128,11 @@ def explore(explorer: Explorer, goal: Goal) -> Candidates:
             tables.append(look(explorer, number, goal, best))
     count_skipped(explorer, skipped)
     return ranked(Candidates.joined(tables), explorer.offerings, goal.quantity)
+
+
+def floors_of(explorer: Explorer) -> Floats:
+    """The least rank-seconds of a step in each market: of the bench, where there is one. [s], (M,)"""
+    return explorer.bench.market_floors(explorer) if explorer.bench else market_floors(explorer)
 
 
 def reachable(explorer: Explorer, number: int, goal: Goal, rank_s: Floats) -> bool:
@@ -169,16 +180,22 @@ def count_skipped(explorer: Explorer, markets: list[int]) -> None:
         explorer.counters.add(legal, legal)
 
 
-def in_order(explorer: Explorer, goal: Goal, rank_s: Floats) -> tuple[list[int], list[float]]:
+def in_order(explorer: Explorer, objective: str, rank_s: Floats) -> tuple[list[int], list[float]]:
     """Markets by a lower bound of the objective, so that good plans are found first; and the bounds. (M,)"""
     values = []
     for seconds, market in zip((rank_s * explorer.job.steps).tolist(), explorer.markets, strict=True):
-        if goal.objective == "time":
+        if objective == "time":
             values.append(seconds / explorer.most_ranks(market))
         else:
-            each = per_device_s(explorer, market, goal.objective)
+            each = per_device_s(explorer, market, objective)
             values.append(seconds * each / market.pool.device.ranks)
     return sorted(range(len(values)), key=lambda number: (values[number], number)), values
+
+
+def either_place(explorer: Explorer, rank_s: Floats) -> Ints:
+    """The better of a market's places by lower bounds of time and of cost: both ends come early. (M,)"""
+    by_time, by_cost = (np.argsort(in_order(explorer, name, rank_s)[0]) for name in ("time", "cost"))
+    return np.minimum(by_time, by_cost)
 
 
 def per_device_s(explorer: Explorer, market: Market, objective: str) -> float:

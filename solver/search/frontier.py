@@ -4,7 +4,6 @@ import time
 
 import numpy as np
 
-from solver.physics.hardware import Floats
 from solver.plan import CatalogStamp, Plan, Search
 from solver.problem import Problem
 from solver.question import Question, ask
@@ -12,10 +11,11 @@ from solver.search.bounds import market_floors
 from solver.search.candidates import Candidates, Explorer, Market
 from solver.search.conflict import Explanation, explain
 from solver.search.explore import (
+    OBJECTIVES,
     Goal,
     cheapest_regions,
     count_skipped,
-    in_order,
+    either_place,
     per_device_s,
     worth,
 )
@@ -27,7 +27,6 @@ from solver.search.tell import how_sure, warnings
 from solver.search.trade_offs import Frontier
 from solver.search.worth import Worth
 
-AXES = {"time": "wall_clock_s", "cost": "cost_usd", "energy": "energy_wh"}  # -> quantity of Candidates
 TINY = 1e-12
 FIELDS = {"time": "time.days", "cost": "cost.total_usd", "energy": "energy.mwh"}  # -> field of a plan
 
@@ -66,8 +65,8 @@ def frontier_of(problem: Problem, *, energy: bool = False) -> Frontier:
 def _explorer(question: Question, goal: Goal) -> tuple[Explorer, dict[str, list[str]]]:
     """As solve's, but no count beyond the limit: near misses are no trade-off."""
     offerings, also_in = cheapest_regions(question)
-    most = min(int(limit.bound) for limit in goal.limits if limit.field == "limits.max_devices")
-    return Explorer(question, offerings, most, 1, pinned(question.problem.limits.layout)), also_in
+    pins = pinned(question.problem.limits.layout)
+    return Explorer(question, offerings, int(goal.most_devices), 1, pins), also_in
 
 
 def trade_offs(explorer: Explorer, goal: Goal, axes: tuple[str, ...]) -> Candidates:
@@ -77,9 +76,9 @@ def trade_offs(explorer: Explorer, goal: Goal, axes: tuple[str, ...]) -> Candida
     are beaten together by one plan that has been found.
     """
     rank_s = market_floors(explorer)
-    front = Front(tuple(AXES[axis] for axis in axes), explorer.offerings)
+    front = Front(tuple(OBJECTIVES[axis] for axis in axes), explorer.offerings)
     skipped = []
-    for number in _best_first(explorer, goal, rank_s):
+    for number in np.argsort(either_place(explorer, rank_s), kind="stable").tolist():
         market = explorer.markets[number]
         judge = _judge(explorer, market, goal, front, axes)
         if not _able(explorer, market, judge, float(rank_s[number])):
@@ -89,14 +88,6 @@ def trade_offs(explorer: Explorer, goal: Goal, axes: tuple[str, ...]) -> Candida
         front.add(table.take(np.flatnonzero(violated(table, goal.limits) == 0)))
     count_skipped(explorer, skipped)
     return front.table
-
-
-def _best_first(explorer: Explorer, goal: Goal, rank_s: Floats) -> list[int]:
-    """Markets by the better of their places by lower bounds of time and of cost: both ends come early."""
-    by_time, by_cost = (
-        np.argsort(in_order(explorer, goal._replace(objective=name), rank_s)[0]) for name in ("time", "cost")
-    )
-    return [int(i) for i in np.argsort(np.minimum(by_time, by_cost), kind="stable")]
 
 
 def _judge(explorer: Explorer, market: Market, goal: Goal, front: Front, axes: tuple[str, ...]) -> Worth:

@@ -87,13 +87,12 @@ def best_plan(problem: Problem) -> Plan | None:
 def explorer_of(question: Question, goal: Goal) -> tuple[Explorer, dict[str, list[str]]]:
     """The search's view of a question, and the regions that were left out as dearer."""
     offerings, also_in = cheapest_regions(question)
-    most = max(int(limit.bound * SLACK) for limit in goal.limits if limit.field == "limits.max_devices")
     pins = pinned(question.problem.limits.layout)
     least = max(
         (int(limit.bound / SLACK) for limit in goal.limits if limit.field == "limits.min_devices"), default=1
     )
     kept = goal.top if goal.distinct == "layout" else 1
-    return Explorer(question, offerings, most, kept, pins, least), also_in
+    return Explorer(question, offerings, int(goal.most_devices * SLACK), kept, pins, least), also_in
 
 
 def pinned(layout: LayoutLimits) -> Pins:

@@ -27,8 +27,7 @@ class Least(NamedTuple):
 
 def does_not_fit(question: Question, goal: Goal, pins: Pins) -> list[str]:
     """The sentence that tells by how much memory is missed; none where some layout fits, or none is legal."""
-    most = min(int(limit.bound) for limit in goal.limits if limit.field == "limits.max_devices")
-    explorer = Explorer(question, cheapest_regions(question)[0], most, 1, pins)
+    explorer = Explorer(question, cheapest_regions(question)[0], int(goal.most_devices), 1, pins)
     best, looked = None, 0
     order = sorted(enumerate(explorer.markets), key=lambda item: -item[1].pool.rank.usable_bytes)
     for number, market in order:

@@ -8,7 +8,7 @@ from solver.plan import CatalogStamp, Part, Plan, Relaxation, Search, Status
 class Frontier(Part):
     """Every trade-off that no other plan beats in all of `axes`, the fastest plan first.
 
-    axes: fields of a plan; knee: of `plans`, the one where cost x days is least. Without plans: as an Answer.
+    axes: fields of a plan; knee: of `plans`, see frontier.knee_of. Without plans: as an Answer.
     """
 
     status: Status

@@ -10,9 +10,8 @@ import numpy as np
 from solver.layout import Bools, Ints
 from solver.physics.hardware import Floats
 from solver.pricing.quotas import most_machines
-from solver.search.bounds import market_floors
 from solver.search.candidates import NEVER, Candidates, Explorer, Market
-from solver.search.explore import OBJECTIVES, Goal, in_order, per_device_s
+from solver.search.explore import OBJECTIVES, either_place, floors_of, per_device_s
 from solver.search.limits import Limit, integers
 from solver.search.stairs import NO_LIMIT, Stairs
 from solver.search.worth import Worth
@@ -83,7 +82,7 @@ class Wide:
         Markets that break the fewest choices come first, then those with the best bounds.
         """
         self.explorers.append(explorer)
-        rank_s = explorer.bench.market_floors(explorer) if explorer.bench else market_floors(explorer)
+        rank_s = floors_of(explorer)
         marks = np.array([_least(breaks, number, m) for number, m in enumerate(explorer.markets)], np.int64)
         for number in _best_first(explorer, marks, rank_s):
             market, mark = explorer.markets[number], int(marks[number]) | broken
@@ -160,11 +159,8 @@ def _least(breaks: Breaks, number: int, market: Market) -> int:
 
 
 def _best_first(explorer: Explorer, marks: Ints, rank_s: Floats) -> list[int]:
-    by_time, by_cost = (
-        np.argsort(in_order(explorer, Goal(name, [], 1, "layout"), rank_s)[0]) for name in ("time", "cost")
-    )
     broken = [int(mark).bit_count() for mark in marks]
-    order = np.lexsort((np.minimum(by_time, by_cost), np.array(broken)))
+    order = np.lexsort((either_place(explorer, rank_s), np.array(broken)))
     return [int(number) for number in order if rank_s[number] < np.inf]
 
 
