@@ -155,7 +155,7 @@ def complete(run: Run, job: Job, pool: Pool, faults: list[Fault]) -> tuple[Layou
     taken |= {
         "grad_accum": given.grad_accum or rounds,
         "zero": _zero(given.zero, pool.framework, taken["dp"] * one["cp"], faults),
-        "shard": given.shard if isinstance(given.shard, int) else _shard(job, taken["dp"] * one["cp"]),
+        "shard": _shard(given.shard, job, taken["dp"] * one["cp"], faults),
         "recompute": _recompute(given.recompute, pool.framework, faults),
         "sequence_parallel": int(one["tp"] > 1 and not serial if parallel is None else parallel),
         "offload": OFFLOAD.index(given.offload) if given.offload in OFFLOAD else 0,
@@ -184,8 +184,13 @@ def _unmodelled(run: Run, faults: list[Fault]) -> None:
         faults.append(Fault("layout.schedule", sentence))
 
 
-def _shard(job: Job, replicas: int) -> int:
-    """All replicas; those of one worker where several train apart."""
+def _shard(given: int | str | None, job: Job, replicas: int, faults: list[Fault]) -> int:
+    """Left out, all replicas; those of one worker where several train apart."""
+    if isinstance(given, str):
+        sentence = f'"{given}" is no number of replicas; write e.g. {replicas}, or 0 for all'
+        faults.append(Fault("layout.shard", sentence))
+    if isinstance(given, int):
+        return given
     return max(replicas // job.local.workers, 1) if job.local.workers > 1 else 0
 
 

@@ -44,7 +44,7 @@ def _share(value: object) -> float:
     text = re.sub(r"\s*(?:%|percent)\s*(?:off)?$", "", value.strip()) if isinstance(value, str) else value
     try:
         number = float(text) if isinstance(text, str | int | float) and not isinstance(text, bool) else None
-    except ValueError:
+    except (ValueError, OverflowError):
         number = None
     if number is None or not 0 <= number <= 100:
         raise ValueError(f'{shown(value)} is not a percentage from 0 to 100; write e.g. "15%"')

@@ -53,7 +53,8 @@ def _whole(noun: str, example: object, most: float, least: int = 1) -> BeforeVal
         if number < least:
             raise ValueError(f"{shown(value)} is below {least}; {hint}")
         if number > most:
-            raise ValueError(f"{shown(value)} is above {most:.0e}, more than can be believed; {hint}")
+            bound = f"{most:.0f}" if most < 1e4 else f"{most:.0e}, more than can be believed"
+            raise ValueError(f"{shown(value)} is above {bound}; {hint}")
         if number != int(number):
             raise ValueError(f"{shown(value)} is not a whole number of {noun}; {hint}")
         # why: a float holds whole numbers to 2^53 only, and an int needs no reading

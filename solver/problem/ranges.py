@@ -46,8 +46,9 @@ def _span(text: str, value: object) -> Span:
         if found := pattern.fullmatch(text):
             least = int(units.count(found[first])) if first else 1
             most = int(units.count(found[last])) if last else MOST
-            if least < 1 or most > MOST:
-                beyond = "below 1" if least < 1 else f"above {MOST:.0e}, more than can be believed"
+            if min(least, most) < 1 or max(least, most) > MOST:
+                low = min(least, most) < 1
+                beyond = "below 1" if low else f"above {MOST:.0e}, more than can be believed"
                 raise ValueError(f"{shown(value)} is {beyond}; {HINT}")
             if least > most:
                 raise ValueError(f'{shown(value)} runs from more to less; write "{most}-{least}"')

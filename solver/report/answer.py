@@ -77,7 +77,7 @@ def _row(plan: Fields) -> tuple[str, ...]:
         f"{plan['framework']} {plan['layout']['precision']}\n{layout}",
         f"{words.days(time['days'])}\n{words.band(time).rsplit(' ', 1)[0]}",
         words.percent(time["mfu_pct"]),
-        f"{used['peak_gib']:.1f}\nof {used['usable_gib']:.1f}",
+        f"{used['peak_gib']:.1f}\nof {used['usable_gib']:.1f}" + ("\n(tight)" if used["fragile"] else ""),
         words.money(plan["cost"]["total_usd"]),
     )
 

@@ -27,6 +27,15 @@ WINNING = {
 }
 
 
+def _groups(number: int, by: str) -> str:
+    """1 device, 7 families."""
+    return (
+        words.plural(number, by.removesuffix("y"), "ies" if number != 1 else "y")
+        if by.endswith("y")
+        else words.plural(number, by)
+    )
+
+
 def comparison_report(found: Fields) -> Iterator[RenderableType]:
     """Everything that the comparison holds for a person."""
     groups = found["groups"]
@@ -34,7 +43,7 @@ def comparison_report(found: Fields) -> Iterator[RenderableType]:
     yield heading("Question")
     yield labelled(question_rows(found["question"]))
     if able:
-        yield heading(f"{words.plural(len(able), found['by'])} can, least {found['objective']} first")
+        yield heading(f"{_groups(len(able), found['by'])} can, least {found['objective']} first")
         yield indented(table(COLUMNS, map(_row, able)))
         yield from _winning([group for group in groups if group["to_win"]], found["objective"])
         yield from _software(able, found["reference_stack"])

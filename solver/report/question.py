@@ -59,6 +59,8 @@ def _limits(limits: Fields) -> Iterator[str]:
             yield from (f"{dimension} {joined(values)}" for dimension, values in value.items())
         elif name == "max_devices":
             yield f"at most {value:,} devices" if isinstance(value, int) else f"at most {value} devices"
+        elif name == "machines_step":
+            yield from [] if value == 1 else [f"machines in steps of {value}"]
         elif name == "min_devices":
             yield from [] if value == 1 else [f"at least {value} devices"]
         else:

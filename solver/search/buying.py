@@ -40,13 +40,13 @@ def rent_or_buy(question: Question, plans: list[Plan], best: Best) -> RentOrBuy 
         rented=told(rented),
         buy_usd=bought.cost.total_usd,
         rent_usd=rented.cost.total_usd,
-        capex_usd=_capex(question, bought),
+        capex_usd=capex(question, bought),
         utilisation_pct=100 * used,
         break_even_utilisation_pct=_break_even(problem, best, (bought, used), rented.cost.total_usd),
     )
 
 
-def _capex(question: Question, plan: Plan) -> float:
+def capex(question: Question, plan: Plan) -> float:
     """Price of the machines of a plan and of what joins them. [USD]"""
     mine = (plan.provider, plan.instance, plan.machine, plan.interconnect.scale_out)
     offering = next(o for o in question.offerings if (o.provider, o.instance, o.machine, o.fabric) == mine)

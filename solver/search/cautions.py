@@ -6,8 +6,11 @@ from solver.catalog.offers import EVERYWHERE
 from solver.catalog.prices import out_of_line, peers
 from solver.catalog.records import Offering
 from solver.plan import Plan
+from solver.pricing.stock import BOUGHT
 from solver.problem.amount import ENGLISH_BYTES_PER_TOKEN
 from solver.question import Question
+from solver.search.buying import capex
+from solver.units import format_usd
 
 BASES = {  # how a price came into the catalog, where it was not read as a whole
     "derived": "a part of the price is estimated, see the notes of the offering",
@@ -24,6 +27,8 @@ def cautions(question: Question, plans: list[Plan]) -> Iterator[tuple[int, str]]
             yield from ((plan.rank, sentence) for sentence in _of_price(question, offering, middle))
             yield from ((plan.rank, sentence) for sentence in _of_place(question, offering))
         yield from ((plan.rank, sentence) for sentence in _of_feeding(question, plan))
+        yield from ((plan.rank, sentence) for sentence in _of_length(question))
+        yield from ((plan.rank, sentence) for sentence in _of_purchase(question, plan))
 
 
 def _offering(question: Question, plan: Plan) -> Offering | None:
@@ -56,6 +61,23 @@ def _of_place(question: Question, offering: Offering) -> Iterator[str]:
     world = [grid.carbon for grid in question.catalog.grids.values() if EVERYWHERE in grid.regions]
     if question.problem.counts_carbon and offering.site.carbon in world:
         yield "where it stands is not known, so its carbon dioxide is that of the world's mean power"
+
+
+def _of_purchase(question: Question, plan: Plan) -> Iterator[str]:
+    """What is paid for machines at once, where a budget is stated."""
+    budget = question.problem.limits.budget
+    if plan.provider == BOUGHT and budget is not None and (spent := capex(question, plan)) > budget:
+        yield f"{format_usd(spent)} are paid up front; the budget is held against the run's share of them"
+
+
+def _of_length(question: Question) -> Iterator[str]:
+    """Sequences that are longer than the model was made for."""
+    model, length = question.job.architecture, question.job.sequence
+    if model.positions and model.max_sequence and length > model.max_sequence:
+        yield (
+            f"sequences of {length:,} tokens are longer than the {model.max_sequence:,} positions that "
+            f"{model.name or 'the model'} has learned; its table would have to grow"
+        )
 
 
 def _of_feeding(question: Question, plan: Plan) -> Iterator[str]:

@@ -99,7 +99,10 @@ def _of_plans(question: Question, plans: list[Plan]) -> dict[str, list[int]]:
             told.setdefault(f"the price is more than {STALE_DAYS} days old", []).append(plan.rank)
         if plan.memory.fragile:
             error = question.job.operations.memory_error
-            sentence = f"it fits by less than the memory may be off ({error:.0%}), and may not start"
+            sentence = (
+                f"it fits by less than the memory may be off ({error:.0%}), and may not start; "
+                f"limits.memory_margin: {error:.0%} leaves such plans out"
+            )
             told.setdefault(sentence, []).append(plan.rank)
     for rank, sentence in cautions(question, plans):
         told.setdefault(sentence, []).append(rank)
