@@ -175,7 +175,7 @@ def settled(explorer: Explorer, number: int, hunt: Hunt, table: Candidates) -> C
 def count_skipped(explorer: Explorer, markets: list[int]) -> None:
     """Counts markets that were excluded whole, and their layouts where they are known."""
     explorer.counters.pools += len(markets)
-    for number in markets:
+    for number in markets if explorer.legal else ():
         legal = explorer.legal.get(explorer.frame(number), 0)
         explorer.counters.add(legal, legal)
 
