@@ -228,11 +228,12 @@ def worth(explorer: Explorer, market: Market, goal: Goal, ceiling: float) -> Wor
 
 def distinct_keys(explorer: Explorer, table: Candidates, distinct: str) -> list[object]:
     """What two plans must not share: device, offering but for its region, or everything."""
-    if distinct == "layout":
-        return list(zip(table.offering.tolist(), table.pool.tolist(), table.layout.tolist(), strict=True))
     offerings, place = np.unique(table.offering, return_inverse=True)
-    keys = [_key(explorer, index, distinct) for index in offerings.tolist()]
-    return [keys[i] for i in place.tolist()]
+    known = [_key(explorer, index, distinct) for index in offerings.tolist()]
+    keys = [known[i] for i in place.tolist()]
+    if distinct == "layout":
+        return list(zip(keys, table.pool.tolist(), table.layout.tolist(), strict=True))
+    return keys
 
 
 def _key(explorer: Explorer, index: int, distinct: str) -> object:

@@ -21,9 +21,15 @@ def leaders(group: Ints, value: Floats, most: int, equals: Sequence[Ints] = ()) 
 
 
 def in_order(layouts: Layouts) -> tuple[Ints, Ints]:
-    """Indices that sort layouts by their columns; and the place of each in that order."""
-    order = np.lexsort(ties(layouts))
-    return order, np.argsort(order, kind="stable")
+    """Indices of the different layouts, sorted by their columns; and the place of each layout among them."""
+    columns = np.stack(ties(layouts))
+    order = np.lexsort(columns)
+    ranged = columns[:, order]
+    first = np.ones(len(order), np.bool_)
+    first[1:] = (ranged[:, 1:] != ranged[:, :-1]).any(axis=0)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.cumsum(first) - 1
+    return order[first], place
 
 
 def ties(layouts: Layouts) -> list[Ints]:

@@ -59,12 +59,16 @@ def test_stairs_admit_a_row_unless_a_point_beats_it(
 def trade_offs(rows: list[Row], *, energy: bool) -> list[tuple[float, ...]]:
     """By brute force: values that no other row is as good as."""
     found = {(r.wall_clock_s, r.cost_usd, *([r.energy_wh] if energy else [])) for r in rows}
-    close = 1 + EXACT
-    return sorted(
-        v
-        for v in found
-        if not any(w != v and all(a <= b * close for a, b in zip(w, v)) for w in found)  # noqa: B905
-    )
+    return sorted(v for v in found if not any(beats(w, v) for w in found))
+
+
+def beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """As good in everything, sums in another order aside; of two alike the smaller stays."""
+
+    def as_good(values: tuple[float, ...], others: tuple[float, ...]) -> bool:
+        return all(a <= b * (1 + EXACT) for a, b in zip(values, others, strict=True))
+
+    return as_good(one, other) and (one < other or not as_good(other, one))
 
 
 def agrees(data: st.DataObject) -> None:
