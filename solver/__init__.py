@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from solver.answer import Answer
     from solver.comparing import Comparison
-    from solver.plan import Answer, Evaluation
+    from solver.plan import Evaluation
     from solver.problem import Problem
     from solver.search.trade_offs import Frontier
 

@@ -54,6 +54,9 @@ class Question:
     frameworks: tuple[Framework, ...]
     assumptions: tuple[str, ...]
 
+    def offering(self, name: str) -> Offering:
+        return next(offering for offering in self.offerings if offering.id == name)
+
     def device(self, offering: Offering) -> Device:
         return self.catalog.devices[self.machine(offering).device]
 

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from strategies import CARDS, SHAPES, problems, small_catalog
 
 import solver
+from solver.answer import Answer
 from solver.catalog import load
-from solver.plan import Answer, Plan
+from solver.plan import Plan
 from solver.problem import Problem, read_problem
 
 FOLDER = Path(__file__).parents[1] / "problems"

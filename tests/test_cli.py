@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from solver import __version__
+from solver.answer import Answer
 from solver.cli import EXIT_CODE, main
-from solver.plan import Answer
 
 ROOT = Path(__file__).parents[1]
 BOX = str(ROOT / "problems" / "sft-8b-a100-box.yaml")  # the smallest search: one machine, four frameworks

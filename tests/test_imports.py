@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1] / "solver"
 
 # Rooms and files from the bottom up: each may import from its own line and from those before it.
 LEVELS = (
-    ("errors", "units", "plan"),
+    ("errors", "units", "plan", "answer"),
     ("yaml_values", "yaml_file", "record_files", "model_words"),
     ("catalog", "architecture", "problem"),
     ("layout", "rules", "models", "globs"),

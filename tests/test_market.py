@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from strategies import SHAPES, small_catalog
 
 import solver
+from solver.answer import Answer
 from solver.catalog import check, load
 from solver.errors import InputError
-from solver.plan import Answer, Plan
+from solver.plan import Plan
 from solver.pricing import Deal, cost_parts, energy_wh
 from solver.pricing.owning import capex_usd
 from solver.question import Question, ask

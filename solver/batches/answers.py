@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from solver.answer import Answer
 from solver.batches.run import Seats, Sets, lines_of, variants_of
 from solver.batches.variants import Source, Variant
 from solver.errors import Fault, InputError
-from solver.plan import Answer
 from solver.problem import Problem
 
 

@@ -4,7 +4,8 @@ same.
 
 from collections.abc import Callable
 
-from solver.plan import Plan, RentOrBuy
+from solver.answer import RentOrBuy
+from solver.plan import Plan
 from solver.pricing import Deal
 from solver.pricing.owning import capex_usd
 from solver.pricing.stock import BOUGHT, Shop
@@ -48,8 +49,7 @@ def rent_or_buy(question: Question, plans: list[Plan], best: Best) -> RentOrBuy 
 
 def capex(question: Question, plan: Plan) -> float:
     """Price of the machines of a plan and of what joins them. [USD]"""
-    mine = (plan.provider, plan.instance, plan.machine, plan.interconnect.scale_out)
-    offering = next(o for o in question.offerings if (o.provider, o.instance, o.machine, o.fabric) == mine)
+    offering = question.offering(plan.offering)
     return capex_usd(Deal(question.job, offering, next(iter(question.pools(offering)))), plan.machines)
 
 

@@ -22,22 +22,12 @@ def cautions(question: Question, plans: list[Plan]) -> Iterator[tuple[int, str]]
     """Rank and sentence."""
     middle = peers(question.catalog)
     for plan in plans:
-        offering = _offering(question, plan)
-        if offering is not None:
-            yield from ((plan.rank, sentence) for sentence in _of_price(question, offering, middle))
-            yield from ((plan.rank, sentence) for sentence in _of_place(question, offering))
+        offering = question.offering(plan.offering)
+        yield from ((plan.rank, sentence) for sentence in _of_price(question, offering, middle))
+        yield from ((plan.rank, sentence) for sentence in _of_place(question, offering))
         yield from ((plan.rank, sentence) for sentence in _of_feeding(question, plan))
         yield from ((plan.rank, sentence) for sentence in _of_length(question))
         yield from ((plan.rank, sentence) for sentence in _of_purchase(question, plan))
-
-
-def _offering(question: Question, plan: Plan) -> Offering | None:
-    """What a plan rents."""
-    mine = (plan.provider, plan.instance, plan.machine, plan.region, plan.pricing)
-    return next(
-        (o for o in question.offerings if (o.provider, o.instance, o.machine, o.region, o.pricing) == mine),
-        None,
-    )
 
 
 def _of_price(question: Question, offering: Offering, middle: Mapping[str, float]) -> Iterator[str]:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solver.plan import Plan, Relaxation
+from solver.answer import Relaxation
+from solver.plan import Plan
 from solver.pricing.quotas import raised
 from solver.problem import Problem
 from solver.question import Question, matches

@@ -4,7 +4,8 @@ import time
 
 import numpy as np
 
-from solver.plan import CatalogStamp, Plan, Search
+from solver.answer import Search
+from solver.plan import CatalogStamp, Plan
 from solver.problem import Problem
 from solver.question import Question, ask
 from solver.search.bounds import market_floors

@@ -61,6 +61,7 @@ def plan_of(seat: Seat, table: Candidates, row: int) -> Plan:
     duration = time_of(explorer.job, pool, step, (0, devices, offering.pricing == "spot"))
     return Plan(
         rank=row + 1,
+        offering=offering.id,
         provider=offering.provider,
         machine=pool.machine.id,
         instance=offering.instance,

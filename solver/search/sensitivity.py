@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from solver.answer import Brief, LimitRange, PriceRange, Sensitivity, SpeedRange, Step
 from solver.layout import Bools, Ints
 from solver.physics.hardware import Floats
-from solver.plan import Brief, LimitRange, Plan, PriceRange, Sensitivity, SpeedRange, Step
+from solver.plan import Plan
 from solver.search.candidates import SLACK, Candidates, Explorer
 from solver.search.explore import Goal, offering_key
 from solver.search.hunt import Timed

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from solver.answer import Answer, Search, Status
 from solver.layout import OFFLOAD, RECOMPUTE, Wanted
-from solver.plan import Answer, CatalogStamp, Plan, Search, Status
+from solver.plan import CatalogStamp, Plan
 from solver.problem import LayoutLimits, Problem
 from solver.problem.ranges import Span
 from solver.question import Question, ask

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from solver.plan import CatalogStamp, Part, Plan, Relaxation, Search, Status
+from solver.answer import Relaxation, Search, Status
+from solver.plan import CatalogStamp, Part, Plan
 
 
 class Frontier(Part):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from solver.plan import Answer
+from solver.answer import Answer
 from solver.problem import read_problem
 from solver.search import solve_problem
 from solver.search.bench import Bench, Benches, Recent

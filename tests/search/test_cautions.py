@@ -57,3 +57,17 @@ def test_hosts_that_would_have_to_tokenize_too_much_are_warned_of() -> None:
     assert told(sentence, training=text, limits=big)
     assert not told(sentence, training=text | {"dataset": "5 GB"}, limits=big, model="llama-3-8b")
     assert not told(sentence, limits=big)  # tokens, not text
+
+
+def test_of_two_quotes_for_one_machine_the_one_that_is_bought_is_told() -> None:
+    """The dearer quote stands first: neither what is paid up front nor a caution may be taken from it."""
+    dear = {"machine": "h100-sxm-8", "price": "400k USD", "count": 1}
+    problem = {
+        "model": SHAPES[3], "training": TRAINING, "catalog": small_catalog(),
+        "buy": [dear, dear | {"price": "300k USD"}],
+        "limits": {"providers": ["bought", "north"], "budget": "350k USD"},
+    }  # fmt: skip
+    found = solver.solve(problem, top=1)
+    assert found.rent_or_buy is not None
+    assert found.rent_or_buy.capex_usd == pytest.approx(300_000)
+    assert not any("paid up front" in warning for warning in found.warnings)

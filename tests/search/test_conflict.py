@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from strategies import PRICINGS, SHAPES, problems, small_catalog
 
 import solver
-from solver.plan import Answer, Relaxation
+from solver.answer import Answer, Relaxation
 from solver.problem import Problem, read_problem
 from solver.problem.quantities import PrecisionName
 from solver.search.conflict import MEMORY, hitting_sets, minimal

@@ -9,7 +9,8 @@ from oracle import KEY, VALUE, Row, best, everything
 from strategies import SHAPES, problems, small_catalog
 
 import solver
-from solver.plan import Answer, Plan
+from solver.answer import Answer
+from solver.plan import Plan
 
 DAY_S = 86400.0
 EXACT = 1e-9  # sums of float64 in another order

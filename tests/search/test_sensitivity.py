@@ -6,7 +6,8 @@ import pytest
 from strategies import small_catalog
 
 import solver
-from solver.plan import Answer, Plan
+from solver.answer import Answer
+from solver.plan import Plan
 from solver.problem import read_problem
 
 FILE: dict[str, Any] = {
