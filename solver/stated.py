@@ -130,7 +130,7 @@ def _check(run: Run, catalog: Catalog, machine: Machine, faults: list[Fault]) ->
 
 def _check_machines(run: Run, machine: Machine, faults: list[Fault]) -> None:
     """As many machines as one job can join, and a network between them."""
-    machines = -(-run.hardware.devices // machine.devices)
+    machines = machine.count_for(run.hardware.devices)
     taken = f"{run.hardware.devices:,} devices are {machines:,} of {machine.id}"
     if machine.max_machines and machines > machine.max_machines:
         most = machine.max_machines * machine.devices

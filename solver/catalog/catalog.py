@@ -134,15 +134,6 @@ class Catalog:
         """Where the machines of a provider's region stand."""
         return site_of(self.providers.get(provider), region, self.grids, self.operations["operations"])
 
-    def unpriced(self) -> list[OfferingRow]:
-        """Rows for rent that no source gives a price for, or only an outdated one: listed, never offered."""
-        rented = [row for row in self.rows if row.unit in ("machine", "device")]
-        return [row for row in rented if not row.priced or row.price_basis == "outdated"]
-
-    def stale(self, days: float = STALE_DAYS) -> list[Offering]:
-        """Offerings whose price is more than `days` older than the catalog."""
-        return [offering for offering in self.offerings if age_days(offering.date, self.date) > days]
-
 
 def age_days(date: str, today: str) -> int:
     """Days between two dates; where only a month or year is known, from its first day."""

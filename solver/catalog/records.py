@@ -209,6 +209,10 @@ class Machine(Fact):
         whole = devices if isinstance(devices, int) and devices > 0 else 1  # else `devices` itself is refused
         return {"block": whole, "domain": whole} | fields
 
+    def count_for(self, devices: int) -> int:
+        """Whole machines that so many devices take."""
+        return -(-devices // self.devices)
+
     def fabric_share(self, fabric: Link) -> float:
         """A device's share of its host's network cards, one way, of the data sheet, as far as the switches
         above can carry it. [B/s]

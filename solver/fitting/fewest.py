@@ -47,7 +47,7 @@ class Found(NamedTuple):
 
     @property
     def machines(self) -> int:
-        return -(-self.devices // self.pool.machine.devices)
+        return self.pool.machine.count_for(self.devices)
 
     @property
     def devices_paid(self) -> int:

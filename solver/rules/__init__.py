@@ -2,7 +2,8 @@
 
 from solver.rules.case import GRAIN, GRAINS, Case
 from solver.rules.refusals import Violation, older_rules, violations
-from solver.rules.table import GENERAL, RULES, SEARCHED, Rule
+from solver.rules.rule import Rule
+from solver.rules.table import GENERAL, RULES, SEARCHED
 
 __all__ = [
     "GENERAL",
