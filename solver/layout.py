@@ -15,8 +15,10 @@ RECOMPUTE = ("none", "selective", "full")  # as users write them; a framework na
 OFFLOAD = ("none", "optimizer", "parameters")  # to host memory: the optimizer; the weights too
 
 
-def _ones() -> Ints:
-    return np.ones(1, np.int64)
+def _undecided(value: int) -> Ints:
+    column = np.full(1, value, np.int64)
+    column.setflags(write=False)  # shared by many layouts
+    return column
 
 
 @dataclass(frozen=True)
@@ -52,15 +54,13 @@ class Layouts:
     @classmethod
     def of(cls, columns: Mapping[str, Iterable[int]]) -> Self:
         """Columns by name; what is left out is 1 (zero, shard, recompute and offload: 0)."""
-        missing = {f.name: _ones() for f in fields(cls)} | {
-            name: np.zeros(1, np.int64) for name in ("zero", "shard", "recompute", "offload")
-        }
         given = {name: np.atleast_1d(np.asarray(values, np.int64)) for name, values in columns.items()}
-        return cls(**(missing | given))
+        return cls(**(UNDECIDED | given))
 
     @property
     def columns(self) -> dict[str, Ints]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        own = self.__dict__
+        return {name: own[name] for name in UNDECIDED}
 
     @cached_property
     def _size(self) -> int:
@@ -92,6 +92,12 @@ class Layouts:
 
     def row(self, index: int) -> dict[str, int]:
         return {name: int(c[index if len(c) > 1 else 0]) for name, c in self.columns.items()}
+
+
+UNDECIDED = {  # of each column, what stands there until it is decided
+    field.name: _undecided(0 if field.name in ("zero", "shard", "recompute", "offload") else 1)
+    for field in fields(Layouts)
+}
 
 
 class Wanted(NamedTuple):

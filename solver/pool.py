@@ -65,6 +65,12 @@ class Pool:
         return self.machine.block * self.device.ranks
 
     @cached_property
+    def geometry(self) -> tuple[int | str, ...]:
+        """All that decides which layouts are legal: case_of and rules_of look at nothing else of a pool."""
+        machine, ranks = self.machine, self.device.ranks
+        return (self.framework.id, self.precision, machine.domain, machine.block, machine.devices, ranks)
+
+    @cached_property
     def rank(self) -> Rank:
         return Rank.of(self.device, self.precision, software_of(self.framework, self.device))
 

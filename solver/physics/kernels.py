@@ -89,5 +89,12 @@ def attention_s(scores: Scores, rank: Rank) -> tuple[Number, Number]:
 def _score_flops(width: float, products: float, rank: Rank) -> Number:
     """FLOPs of a score's products, for which its rate is stated, with its exponential's worth. [FLOP]"""
     own, reference = 2 * products * width, 2 * products * REFERENCE_WIDTH
-    longer = (own**4 + rank.attention_softmax**4) / (reference**4 + rank.attention_softmax**4)
+    softmax = _fourth(rank.attention_softmax)
+    longer = (_fourth(own) + softmax) / (_fourth(reference) + softmax)
     return np.sqrt(np.sqrt(longer)) * reference
+
+
+def _fourth(value: Number) -> Number:
+    """Its fourth power, the same to the last bit for a number and for an array."""
+    square = value * value
+    return square * square

@@ -12,7 +12,7 @@ import numpy as np
 from solver.architecture.blocks import Shard
 from solver.layout import Ints, Layouts
 from solver.physics import communication as com
-from solver.physics.compute import Layer, ends_s, mean_layer, pieces_s, tokens
+from solver.physics.compute import Layer, Pass, ends_s, mean_layer, pieces_s, tokens
 from solver.physics.hardware import Floats, Network, Number, Rank
 from solver.physics.setting import Setting
 from solver.physics.split import held_by_layer
@@ -63,6 +63,34 @@ def layer_time(layer: Layer, cut: Layouts, setting: Setting, communication_s: Nu
     return LayerTime(*(part + np.zeros(len(cut)) for part in (*kinds_of_work, waiting, again)))
 
 
+class Compute(NamedTuple):
+    """What a rank computes of one micro-batch, whatever joins the ranks: passes of a layer, and the tables.
+    [s], each (K,); with the constants of C devices side by side (C, K).
+    """
+
+    layer: Layer
+    embedding: Number
+    loss: Number
+
+    @classmethod
+    def of(cls, setting: Setting, rank: Rank, cut: Layouts) -> Self:
+        """For each way to cut a layer."""
+        passes = mean_layer(setting.architecture, cut, rank, setting.work)
+        return cls(passes, *ends_s(setting.architecture, cut, rank, setting.work))
+
+    def at(self, device: int, ways: Ints) -> Self:
+        """Of one of the devices side by side: ways at these places. (K,)"""
+
+        def taken(part: Number) -> Floats:
+            rows = np.atleast_2d(part)
+            wide = np.broadcast_to(rows, (len(rows), max(rows.shape[1], int(ways.max(initial=0)) + 1)))
+            found: Floats = wide[device if len(rows) > 1 else 0, ways]
+            return found
+
+        passes = (Pass(*(taken(part) for part in one)) for one in self.layer)
+        return type(self)(Layer(*passes), taken(self.embedding), taken(self.loss))
+
+
 @dataclass(frozen=True)
 class LayerCost:
     """What a layer, and the tables, cost one micro-batch on a rank; exposed seconds, each (K,).
@@ -92,19 +120,20 @@ class LayerCost:
         return type(self)(compute, *others)
 
 
-def layer_cost(setting: Setting, rank: Rank, network: Network, cut: Layouts) -> LayerCost:
-    """One layer, for each way to cut it. (K,)"""
-    work = setting.work
-    passes = accumulating(mean_layer(setting.architecture, cut, rank, work), setting, rank, cut)
+def layer_cost(
+    setting: Setting, rank: Rank, network: Network, cut: Layouts, known: Compute | None = None
+) -> LayerCost:
+    """One layer, for each way to cut it; known: its compute, where that is at hand. (K,)"""
+    compute = known or Compute.of(setting, rank, cut)
+    passes = accumulating(compute.layer, setting, rank, cut)
     matmul_s = passes.forward.matmul + passes.backward.matmul
-    hidden = tokens(cut, work.sequence) * setting.architecture.hidden * rank.width
-    embedding, loss = ends_s(setting.architecture, cut, rank, work)
-    embedding = embedding + towers_s(setting, rank, cut)
+    hidden = tokens(cut, setting.work.sequence) * setting.architecture.hidden * rank.width
+    embedding = compute.embedding + towers_s(setting, rank, cut)
     call = Call(setting, network, cut, hidden)
     exposed = (tensor_s(call, matmul_s, rank), context_s(call, passes, rank.width), expert_s(call, matmul_s))
-    compute = layer_time(passes, cut, setting, sum(exposed))
-    arrays = (*exposed, embedding, loss, *hand_off(call))
-    return LayerCost(compute, *(array + np.zeros(len(cut)) for array in arrays))
+    on_path = layer_time(passes, cut, setting, sum(exposed))
+    arrays = (*exposed, embedding, compute.loss, *hand_off(call))
+    return LayerCost(on_path, *(array + np.zeros(len(cut)) for array in arrays))
 
 
 def accumulating(layer: Layer, setting: Setting, rank: Rank, cut: Layouts) -> Layer:

@@ -2,13 +2,14 @@
 side.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from solver.estimate import Job, setting_of
 from solver.layout import RECOMPUTE, Layouts
-from solver.physics.compute import ends_s, mean_layer
-from solver.physics.hardware import Floats, Rank, side_by_side
-from solver.physics.layer import layer_time
+from solver.physics.hardware import Floats, side_by_side
+from solver.physics.layer import Compute, layer_time
 from solver.physics.setting import Setting
 from solver.search.candidates import Explorer, Rough
 from solver.search.space import ways_of
@@ -39,14 +40,17 @@ def _floors(explorer: Explorer, numbers: list[int]) -> Floats:
     widest = max(frames, key=lambda frame: frame.domain)
     words = widest.recompute[:1] if NOTHING in widest.recompute else widest.recompute
     most = max(frame.most_ranks for frame in frames)
-    ways = ways_of(widest._replace(most_ranks=most, recompute=words))  # why: recomputing only adds
+    ways = ways_of(replace(widest, most_ranks=most, recompute=words))  # why: recomputing only adds
     if len(ways) == 0:
         return np.full(len(numbers), np.inf)
     devices = {pool.device.id: pool.rank for pool in pools}
-    seconds = rank_seconds(explorer.job, setting, side_by_side(list(devices.values())), ways)
+    compute = Compute.of(setting, side_by_side(list(devices.values())), ways)
+    seconds = rank_seconds(explorer.job, setting, compute, ways)
     rows = {name: place for place, name in enumerate(devices)}
     for name, place in rows.items():
-        explorer.rough[name, pools[0].framework.id, pools[0].precision] = Rough(ways, seconds[place])
+        explorer.rough[name, pools[0].framework.id, pools[0].precision] = Rough(
+            ways, seconds[place], compute, place
+        )
     admitted = {frame: np.isin(ways.tp, frame.values("tp")) for frame in set(frames)}
     return np.array(
         [
@@ -56,14 +60,12 @@ def _floors(explorer: Explorer, numbers: list[int]) -> Floats:
     )
 
 
-def rank_seconds(job: Job, setting: Setting, rank: Rank, ways: Layouts) -> Floats:
+def rank_seconds(job: Job, setting: Setting, compute: Compute, ways: Layouts) -> Floats:
     """Compute of a step on all ranks, for each way to cut a layer: a lower bound of ranks x step. [s], (C, K)
 
     tp cp (batch / micro_batch) (layers x layer + tables). Stages, replicas and bubbles only add: the pace of
     a pipeline is at least the mean of its stages.
     """
-    passes = mean_layer(job.architecture, ways, rank, setting.work)
-    layer = layer_time(passes, ways, setting).total
-    embedding, loss = ends_s(job.architecture, ways, rank, setting.work)
-    total: Floats = job.architecture.layers * layer + embedding + loss
+    layer = layer_time(compute.layer, ways, setting).total
+    total: Floats = job.architecture.layers * layer + compute.embedding + compute.loss
     return ways.tp * ways.cp * job.global_batch / ways.micro_batch * total

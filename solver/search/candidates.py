@@ -15,13 +15,13 @@ from solver.catalog.records import Offering
 from solver.estimate import Job, Pool, Space, case_of, rules_of, run_of, setting_of
 from solver.layout import RECOMPUTE, Ints, Layouts
 from solver.physics.hardware import Floats
-from solver.physics.layer import LayerCost
+from solver.physics.layer import Compute, LayerCost
 from solver.pricing import Deal, carbon_kg, cost_parts, energy_wh
 from solver.pricing.quotas import most_machines
 from solver.question import Question
 from solver.search.counting import legal_layouts
 from solver.search.field import Field, field_of, worthy
-from solver.search.hunt import ROUNDING, Counters, Found, Ground, Hunt, Timed
+from solver.search.hunt import NO_PACE, ROUNDING, Counters, Found, Ground, Hunt, Pace, Timed
 from solver.search.leaders import in_order, leaders, ties
 from solver.search.space import SMALL, Frame, Pins, ways_of, ways_within
 from solver.search.worth import Worth
@@ -83,10 +83,15 @@ def pool_key(pool: Pool) -> tuple[str, str, str]:
 
 
 class Rough(NamedTuple):
-    """Ways to cut a layer, as one device does it: lower bounds of the rank-seconds of a step. (K,)"""
+    """Ways to cut a layer, as one device does it: lower bounds of the rank-seconds of a step (K,).
+
+    compute: of all devices that were looked at side by side, of which it is the one at `place`.
+    """
 
     ways: Layouts
     rank_s: Floats
+    compute: Compute
+    place: int
 
 
 @dataclass
@@ -108,9 +113,12 @@ class Explorer:
     """By pool_key, what is known of compute alone."""
     fields: dict[tuple[Frame, str, str], tuple[Field, Ints]] = field(default_factory=dict)
     """By frame, framework and precision: what is laid out there, and which of the rough ways each way is."""
-    frames: dict[int, Frame] = field(default_factory=dict)
+    frames: dict[tuple[int | str, ...], Frame] = field(default_factory=dict)
+    """By all that a frame takes from its market."""
     found: dict[int, Found] = field(default_factory=dict)
     """By market, the layouts that the search keeps of it."""
+    paces: dict[tuple[int, ...], Pace] = field(default_factory=dict)
+    """Of markets with the same offerings, the fastest steps found in any framework and precision."""
     told: dict[tuple[int, int], tuple[Space, LayerCost]] = field(default_factory=dict)
     """By market and number of layouts found there: what these take."""
     legal: dict[Frame, int] = field(default_factory=dict)
@@ -153,28 +161,32 @@ class Explorer:
 
     def frame(self, number: int) -> Frame:
         """What decides the layouts of market `number`."""
-        if number not in self.frames:
-            market = self.markets[number]
-            pool = market.pool
-            self.frames[number] = Frame(
+        market = self.markets[number]
+        pool, most = market.pool, self.most_ranks(market)
+        key = (*pool.geometry, most)
+        if key not in self.frames:
+            self.frames[key] = Frame(
                 case_of(self.job, pool),
                 rules_of(pool.framework),
                 pool.domain_ranks,
-                self.most_ranks(market),
+                most,
                 recomputable(pool, self.pinned),
                 self.job.architecture.total_parameters < SMALL,
                 self.pinned,
                 (pool.machine.devices * pool.device.ranks, self.question.problem.limits.machines_step),
                 self.least_devices * pool.device.ranks,
             )
-        return self.frames[number]
+        return self.frames[key]
 
-    def hunt(self, number: int, worth: Worth) -> Hunt:
-        """A search of market `number` for what may be worth it, by ways whose compute alone may be."""
+    def hunt(self, number: int, worth: Worth, pace: Pace = NO_PACE) -> Hunt:
+        """A search of market `number` for what may be worth it, by ways whose compute alone may be.
+
+        pace: steps that are to be beaten, counts as ranks.
+        """
         ground = Ground(self.job, self.markets[number].pool, self.frame(number))
         rough = self.rough.get(pool_key(ground.pool))
         if rough is None:
-            return Hunt(ground, field_of(ground.frame, ways_of(ground.frame)), self.kept)
+            return Hunt(ground, field_of(ground.frame, ways_of(ground.frame)), self.kept, (pace, None))
         key = (ground.frame, *pool_key(ground.pool)[1:])
         if key not in self.fields:
             ways, of = ways_within(ground.frame, rough.ways)
@@ -182,8 +194,11 @@ class Explorer:
         field, of = self.fields[key]
         floors = (1 - ROUNDING) * rough.rank_s[of]
         order = np.argsort(floors, kind="stable")
-        able = worthy(worth, floors[order], field.ranks, ground.pool.device.ranks)
-        return Hunt(ground, field.take(order[:able]), self.kept)
+        ceilings = pace.among(field.ranks).ceilings(len(field.ranks), self.kept)
+        able = worthy(worth, floors[order], field.ranks, ground.pool.device.ranks, ceilings)
+        chosen = order[:able]
+        compute = rough.compute.at(rough.place, of[chosen])
+        return Hunt(ground, field.take(chosen), self.kept, (pace, compute))
 
     def layouts(self, number: int) -> Layouts:
         """The layouts of market `number` that its timed layouts point into."""

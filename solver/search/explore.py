@@ -16,7 +16,7 @@ from solver.pricing.quotas import speaks_of
 from solver.question import Question
 from solver.search.bounds import market_floors
 from solver.search.candidates import SLACK, Candidates, Explorer, Market
-from solver.search.hunt import ROUNDING, Hunt, Timed
+from solver.search.hunt import NO_PACE, ROUNDING, Hunt, Timed
 from solver.search.limits import Limit, violated
 from solver.search.worth import Cap, Worth
 from solver.units import HOUR_S
@@ -158,9 +158,11 @@ def look(explorer: Explorer, number: int, goal: Goal, best: Best) -> Candidates:
 
     if explorer.bench is not None:
         return learned(explorer.fastest(number, judge()))
-    hunt, tables = explorer.hunt(number, judge()), [Candidates.none()]
+    pace = explorer.paces.get(market.offerings, NO_PACE)
+    hunt, tables = explorer.hunt(number, judge(), pace), [Candidates.none()]
     while (timed := hunt.look(judge())) is not None:
         tables.append(learned(timed))
+    explorer.paces[market.offerings] = hunt.pace
     return settled(explorer, number, hunt, Candidates.joined(tables))
 
 

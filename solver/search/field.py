@@ -50,15 +50,14 @@ def field_of(frame: Frame, ways: Layouts) -> Field:
 def worthy(worth: Worth, floors: Floats, ranks: Ints, each: int, ceilings: Floats | None = None) -> int:
     """How many of some ways, in the order of their rank-seconds, may be worth it on some count of ranks.
 
-    For every count at once, by halving: what is worth it on a count is so with fewer seconds, too.
+    By halving: what is worth it on a count is so with fewer seconds, too.
     """
-    low, high = np.zeros(len(ranks), np.int64), np.full(len(ranks), len(floors))
-    while len(floors) and (low < high).any():
-        middle = np.minimum((low + high) // 2, len(floors) - 1)
+    low, high, devices = 0, len(floors), ranks // each
+    while low < high:
+        middle = (low + high) // 2
         seconds = floors[middle] / ranks
-        able = worth.able(seconds, ranks // each)
+        able = worth.able(seconds, devices)
         if ceilings is not None:
             able &= seconds <= ceilings
-        low, high = np.where(able & (low < high), middle + 1, low), np.where(able, high, middle)
-        high = np.maximum(low, high)
-    return int(low.max(initial=0))
+        low, high = (middle + 1, high) if able.any() else (low, middle)
+    return low

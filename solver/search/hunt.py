@@ -13,7 +13,7 @@ import numpy as np
 from solver.estimate import Job, Pool, Space, setting_of
 from solver.layout import Cuts, Ints, Layouts
 from solver.physics.hardware import Floats
-from solver.physics.layer import LayerCost, layer_cost
+from solver.physics.layer import Compute, LayerCost, layer_cost
 from solver.physics.memory import layer_memory
 from solver.search.field import Field, worthy
 from solver.search.leaders import leaders, ties
@@ -125,38 +125,77 @@ class Ground(NamedTuple):
     frame: Frame
 
 
+class Pace(NamedTuple):
+    """The fastest steps known of each count, which any other must beat. (R,)"""
+
+    group: Ints
+    step_s: Floats
+
+    def among(self, ranks: Ints) -> Self:
+        """Counts as places among `ranks`, ascending; those that are not among them left out."""
+        inside = np.isin(self.group, ranks)
+        return type(self)(np.searchsorted(ranks, self.group[inside]), self.step_s[inside])
+
+    def joined(self, other: Self, kept: int) -> Self:
+        """The `kept` fastest of both at each count."""
+        count, step_s = np.r_[self.group, other.group], np.r_[self.step_s, other.step_s]
+        best = leaders(count, step_s, kept)
+        return type(self)(count[best], step_s[best])
+
+    def ceilings(self, counts: int, kept: int) -> Floats:
+        """What a step of each count must not exceed to be one of its `kept` fastest. (C,)"""
+        slowest = np.zeros(counts)
+        np.maximum.at(slowest, self.group, self.step_s)
+        full = np.bincount(self.group, minlength=counts) >= kept
+        return np.where(full, slowest, np.inf)
+
+
+NO_PACE = Pace(np.zeros(0, np.int64), np.zeros(0))
+
+
 class Hunt:
     """One search of a market. kept: layouts kept for each count.
 
     field       its ways by their bounds `floors`, the least first; cost, memory: of a layer in each
     ceilings    what a step of each count must not exceed [s] (C,)
     counted     layouts that were timed, or found not to fit
+    known       counts (by their place in field.ranks) and times of the fastest so far
     """
 
-    def __init__(self, ground: Ground, field: Field, kept: int) -> None:
+    def __init__(
+        self, ground: Ground, field: Field, kept: int, known: tuple[Pace, Compute | None] = (NO_PACE, None)
+    ) -> None:
         job, self.pool, self.frame = ground
         self.kept, self.found = kept, Found()
         self.setting = setting_of(job, self.pool.framework, self.pool.precision)
-        cost = layer_cost(self.setting, self.pool.rank, self.pool.network, field.ways)
+        pace, compute = known
+        cost = layer_cost(self.setting, self.pool.rank, self.pool.network, field.ways, compute)
         floors = way_floors(job, field.ways, cost)
         order = np.argsort(floors, kind="stable")
         self.field, self.cost, self.floors = field.take(order), cost.take(order), floors[order]
         self.memory = layer_memory(self.setting, self.field.ways)
         self.devices = field.ranks // self.pool.device.ranks
-        self.ceilings = np.full(len(field.ranks), np.inf)
-        self.known = (np.zeros(0, np.int64), np.zeros(0))  # counts and times of the fastest so far
+        self.known = pace.among(field.ranks)
+        self.ceilings = self.known.ceilings(len(field.ranks), kept)
         self.counted = 0
         self.next, self.size = 0, max(WAYS_FIRST, int(PAIRS_FIRST / (1 + field.pairs)))
 
     def look(self, worth: Worth) -> Timed | None:
         """The fastest layouts of some more ways, as far as they may be worth it; None: no way is left."""
+        while len(ways := self._more(worth)):
+            rows = self._pairs(ways, worth)
+            rows = self._paced(rows, worth) if len(rows.way) else rows
+            if len(rows.way):
+                return self._fastest(self._shared(rows), worth)
+        return None
+
+    def _more(self, worth: Worth) -> Ints:
+        """The next ways that may be worth it."""
         each = self.pool.device.ranks
         end = min(self.next + self.size, worthy(worth, self.floors, self.field.ranks, each, self.ceilings))
-        if end <= self.next:
-            return None
         ways = np.arange(self.next, end)
-        self.next, self.size = end, self.size * GROWTH
-        return self._fastest(self._shared(self._paced(self._pairs(ways, worth), worth)), worth)
+        self.next, self.size = max(self.next, end), self.size * GROWTH
+        return ways
 
     def _able(self, rows: Rows, worth: Worth) -> Ints:
         """The rows that the bounds leave."""
@@ -219,13 +258,13 @@ class Hunt:
     def _exact(self, rows: Rows) -> Floats:
         return self._space(rows).step(self.pool, self.cost).step_s
 
-    def _lower(self, count: Ints, times: Floats) -> tuple[Ints, Floats]:
+    def _lower(self, count: Ints, times: Floats) -> Pace:
         """Brings the ceilings down to the `kept`-th best time of each count, known and new; returns these."""
-        count, times = np.concatenate([self.known[0], count]), np.concatenate([self.known[1], times])
-        best = leaders(count, times, self.kept)
-        count, times = count[best], times[best]
-        slowest = np.zeros(len(self.devices))
-        np.maximum.at(slowest, count, times)
-        full = np.bincount(count, minlength=len(self.devices)) >= self.kept
-        self.ceilings = np.where(full, slowest, np.inf)
-        return count, times
+        pace = self.known.joined(Pace(count, times), self.kept)
+        self.ceilings = pace.ceilings(len(self.devices), self.kept)
+        return pace
+
+    @property
+    def pace(self) -> Pace:
+        """The fastest so far, counts as ranks."""
+        return Pace(self.field.ranks[self.known.group], self.known.step_s)

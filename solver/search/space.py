@@ -4,7 +4,8 @@ What the search leaves out beside the rules of frameworks stands in VALUES and O
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,8 @@ Columns = dict[str, Ints]
 Pins = tuple[tuple[str, Wanted], ...]  # what the user wants of dimensions
 
 
-class Frame(NamedTuple):
+@dataclass(frozen=True)
+class Frame:
     """What decides the space beside the rules: the machine's geometry in ranks, and the user's values."""
 
     case: Case
@@ -48,6 +50,14 @@ class Frame(NamedTuple):
     pinned: Pins
     step: tuple[int, int] = (1, 1)  # ranks of a machine, and of how many machines a job takes a multiple
     least_ranks: int = 1
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, field.name) for field in fields(self)))
+
+    def __hash__(self) -> int:
+        """Computed once: frames are keys of most of what a search remembers."""
+        return self._hash
 
     def wanted(self, name: str) -> Wanted:
         """What the user wants of a dimension: anything, where he says nothing."""
