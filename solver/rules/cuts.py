@@ -1,7 +1,6 @@
 """How tensor and context parallelism may cut layers and sequences."""
 
-import numpy as np
-
+from solver.layout import one_of
 from solver.rules.rule import Rule
 
 CUTS = {
@@ -26,7 +25,7 @@ CUTS = {
     ),
     "tp_of_cores": Rule(
         ("tp",),
-        lambda c, x: ~np.isin(x.tp, c.core_counts),
+        lambda c, x: ~one_of(x.tp, c.core_counts),
         "tp {tp} must be one of {core_counts}: collectives exist for these core counts only",
     ),
     "tp_divides_vocabulary": Rule(

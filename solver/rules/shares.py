@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solver.layout import OFFLOAD
+from solver.layout import OFFLOAD, one_of
 from solver.rules.rule import Rule
 
 WHOLE = 3  # the stage that shards the weights
@@ -42,7 +42,7 @@ SHARES = {
     ),
     "zero_stage_exists": Rule(
         ("zero", "dp", "cp"),
-        lambda c, x: ~np.isin(x.zero, c.zero) & ~((x.zero == 0) & (x.replicas == 1)),
+        lambda c, x: ~one_of(x.zero, c.zero) & ~((x.zero == 0) & (x.replicas == 1)),
         "zero {zero} is not among the stages {zero_stages}",
     ),
     "zero_3_without_pipeline": Rule(
@@ -84,7 +84,7 @@ SHARES = {
     ),
     "offload_exists": Rule(
         ("offload",),
-        lambda c, x: ~np.isin(x.offload, c.offload),
+        lambda c, x: ~one_of(x.offload, c.offload),
         "offload {offload_word}: the framework has {offload_words}",
     ),
     "optimizer_runs_on_host": Rule(

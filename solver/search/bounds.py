@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from solver.estimate import Job, setting_of
-from solver.layout import RECOMPUTE, Layouts
+from solver.layout import RECOMPUTE, Layouts, one_of
 from solver.physics.hardware import Floats, side_by_side
 from solver.physics.layer import Compute, layer_time
 from solver.physics.setting import Setting
@@ -51,7 +51,7 @@ def _floors(explorer: Explorer, numbers: list[int]) -> Floats:
         explorer.rough[name, pools[0].framework.id, pools[0].precision] = Rough(
             ways, seconds[place], compute, place
         )
-    admitted = {frame: np.isin(ways.tp, frame.values("tp")) for frame in set(frames)}
+    admitted = {frame: one_of(ways.tp, frame.values("tp")) for frame in set(frames)}
     return np.array(
         [
             seconds[rows[pool.device.id]][admitted[frame]].min(initial=np.inf)

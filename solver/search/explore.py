@@ -138,9 +138,11 @@ def floors_of(explorer: Explorer) -> Floats:
 def reachable(explorer: Explorer, number: int, goal: Goal, rank_s: Floats) -> bool:
     """Whether a market, at its best on all its ranks, can keep the limits at all."""
     market = explorer.markets[number]
-    most = explorer.most_ranks(market)
-    devices = np.array([most // market.pool.device.ranks])
-    return bool(worth(explorer, market, goal, np.inf).able(rank_s[number : number + 1] / most, devices)[0])
+    ranks = explorer.most_ranks(market)
+    most = ranks // market.pool.device.ranks
+    judge = worth(explorer, market, goal, np.inf)
+    able = judge.able(rank_s[number : number + 1] / ranks, np.array([most]))
+    return most >= explorer.least_devices and bool(able[0])
 
 
 def look(explorer: Explorer, number: int, goal: Goal, best: Best) -> Candidates:

@@ -4,7 +4,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from solver.layout import Ints, Layouts
+from solver.layout import Ints, Layouts, numbered
 from solver.physics.hardware import Floats
 from solver.search.space import Frame, in_steps, meshes_of
 from solver.search.worth import Worth
@@ -38,8 +38,8 @@ class Field(NamedTuple):
 def field_of(frame: Frame, ways: Layouts) -> Field:
     """Of some ways on every mesh of a frame."""
     meshes = meshes_of(frame)
-    inside, way = np.unique(ways.tp * ways.cp, return_inverse=True)
-    outside, mesh = np.unique(meshes.pp * meshes.dp, return_inverse=True)
+    inside, way = numbered(ways.tp * ways.cp)
+    outside, mesh = numbered(meshes.pp * meshes.dp)
     products = inside[:, None] * outside
     allowed = (products >= frame.least_ranks) & (products <= frame.most_ranks)
     allowed &= (products % frame.case.block == 0) & in_steps(frame, products)

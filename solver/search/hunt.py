@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from solver.estimate import Job, Pool, Space, setting_of
-from solver.layout import Cuts, Ints, Layouts
+from solver.layout import Cuts, Ints, Layouts, numbered
 from solver.physics.hardware import Floats
 from solver.physics.layer import Compute, LayerCost, layer_cost
 from solver.physics.memory import layer_memory
@@ -25,6 +25,7 @@ TRIES = 4  # layouts of each count that are timed first
 NOTHING = Layouts.of({}).take(np.zeros(0, np.int64))
 WAYS_FIRST = 16  # laid out together at first, and more where they make
 PAIRS_FIRST = 4000  # no more pairs of a way and a mesh than this
+FEW = 1500  # rows that are judged at once: to sort some of them out first would take longer
 GROWTH = 2  # and how many times as many each time after
 
 
@@ -205,7 +206,7 @@ class Hunt:
     def _pairs(self, ways: Ints, worth: Worth) -> Rows:
         """Ways, each on every mesh on which it is legal and may be worth it by its own bound."""
         field, meshes = self.field, self.field.meshes
-        batches, batch = np.unique(field.ways.micro_batch[ways], return_inverse=True)
+        batches, batch = numbered(field.ways.micro_batch[ways])
         whole = self.frame.case.global_batch % (batches[:, None] * meshes.dp) == 0
         counts = field.table[field.inside[ways]][:, field.outside]
         way, mesh = np.nonzero(whole[batch] & (counts >= 0))
@@ -233,12 +234,14 @@ class Hunt:
         return rows.take(whole.of)._replace(layouts=whole.layouts)
 
     def _fastest(self, rows: Rows, worth: Worth) -> Timed:
-        """A few layouts of each count are timed first; of the others, those whose bound is below these."""
+        """Of many, a few layouts of each count are timed first; of the others, those whose bound is below."""
         seen, rows = len(rows.way), self._fitting(rows)
         self.counted += seen - len(rows.way)
-        tried = leaders(rows.group, rows.floor_s, max(self.kept, TRIES))
-        self._lower(rows.group[tried], self._exact(rows.take(tried)))
-        left = rows.take(self._able(rows, worth))
+        left = rows
+        if len(rows.way) > FEW:
+            tried = leaders(rows.group, rows.floor_s, max(self.kept, TRIES))
+            self._lower(rows.group[tried], self._exact(rows.take(tried)))
+            left = rows.take(self._able(rows, worth))
         self.counted += len(left.way)
         times = self._exact(left)
         best = leaders(left.group, times, self.kept, (*ties(left.layouts), left.fragile))
@@ -249,8 +252,9 @@ class Hunt:
         return Timed(self.found.add(chosen.layouts), self.devices[chosen.group], times[best], chosen.fragile)
 
     def _fitting(self, rows: Rows) -> Rows:
-        """Those that fit in memory."""
-        rows = rows.take(np.flatnonzero(self._space(rows).first_stage_fits(self.pool)))
+        """Those that fit in memory; of many, those whose first stage does not are left out at first."""
+        if len(rows.way) > FEW:
+            rows = rows.take(np.flatnonzero(self._space(rows).first_stage_fits(self.pool)))
         space, every = self._space(rows), np.arange(len(rows.way))
         rows = rows._replace(fragile=1 - space.sound(self.pool, every))
         return rows.take(np.flatnonzero(space.fits(self.pool, every)))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.layout import RECOMPUTE, Bools, Ints, Layouts, Wanted
+from solver.layout import RECOMPUTE, Bools, Ints, Layouts, Wanted, one_of
 from solver.rules import RULES, Case
 
 CP = (1, 2, 4, 8)
@@ -128,12 +128,12 @@ def _split_sequence(f: Frame, x: Layouts) -> Bools:
     """With tensor parallelism, where the framework has it, unless the user says otherwise."""
     own = 0 if "no_sequence_parallel" in f.rules else 1
     wanted = f.wanted("sequence_parallel").among([own])
-    return np.where(x.tp == 1, x.sequence_parallel == 0, np.isin(x.sequence_parallel, wanted))
+    return np.where(x.tp == 1, x.sequence_parallel == 0, one_of(x.sequence_parallel, wanted))
 
 
 def _useful_stage(f: Frame, x: Layouts) -> Bools:
     """One replica shards nothing."""
-    useful: Bools = np.where(x.replicas == 1, x.zero == 0, np.isin(x.zero, _stages(f))) | f.listed("zero")
+    useful: Bools = np.where(x.replicas == 1, x.zero == 0, one_of(x.zero, _stages(f))) | f.listed("zero")
     return useful
 
 
@@ -262,7 +262,7 @@ def _carried(columns: Columns) -> Carried:
 def ways_within(frame: Frame, wide: Layouts) -> Carried:
     """Those of the frame among ways that were found in a wider one, with every word of recompute."""
     columns = {name: wide.columns[name] for name in WAY if name != "recompute"}
-    inside = np.logical_and.reduce([np.isin(column, frame.values(name)) for name, column in columns.items()])
+    inside = np.logical_and.reduce([one_of(column, frame.values(name)) for name, column in columns.items()])
     rows = np.flatnonzero(inside)
     columns = {name: column[rows] for name, column in columns.items()}
     crossings = crossed(frame, columns | {CARRIED: rows}, ["recompute"])
