@@ -59,6 +59,7 @@ class Era(Record):
     deduplicated: bool | None = None
     gradient_overlap: float | None = None
     gradient_overlaps: dict[str, float] | None = None
+    owned_tensors: int | None = None
     tensor_overlap: float | None = None
     expert_overlap: float | None = None
     step_overhead: Seconds | None = None
@@ -76,6 +77,7 @@ class Era(Record):
     weight_gradient_bytes: float | None = None
     kept: float | None = None
     narrow_bytes: float | None = None
+    cached_bytes: float | None = None
     buffers: Bytes | None = None
     context: Bytes | None = None
     fragmentation: float | None = None
@@ -153,6 +155,8 @@ class Framework(Fact):
     """Share of the gradient reduction that may hide behind the backward pass."""
     gradient_overlaps: dict[str, float] = Field(default_factory=dict)
     """The same by architecture of the device, where it differs: collectives may need its compute units."""
+    owned_tensors: int = 0
+    """Of a layer, where ZeRO 1 gives ranks whole tensors that they send to all; 0: all own a part of each."""
     tensor_overlap: float
     """Share of the tensor-parallel communication that may hide behind matmuls."""
     expert_overlap: float = 0.0
@@ -179,6 +183,8 @@ class Framework(Fact):
     """Activations kept for the backward pass, over those that fused kernels keep."""
     narrow_bytes: float = 2.0
     """Bytes that an input of an 8-bit matmul is kept in."""
+    cached_bytes: float = 0.0
+    """Of a layer's weight in 8-bit copies that stay from one micro-batch to the next, below stage 3."""
     buffers: Bytes = 0.0
     """Communication buckets that stay allocated."""
     buckets: float = 0.0

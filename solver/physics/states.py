@@ -55,12 +55,24 @@ def states(held: Held, layouts: Layouts, setting: Setting) -> States:
     away, stays = host.offloaded(layouts), gathered_for_step(layouts, setting)
     gradients = (model.gradient + framework.copy_bytes) * ~(away & framework.host_gradients)
     outer = OUTER_BYTES * shared * (setting.local.workers > 1)
+    computing = model.weight * np.where(layouts.zero >= WEIGHTS, shared, whole) * ~host.weights_away(layouts)
     return States(
-        model.weight * np.where(layouts.zero >= WEIGHTS, shared, whole) * ~host.weights_away(layouts),
+        computing + cached_weights(held, layouts, setting),
         np.asarray(gradients * np.where((layouts.zero >= GRADIENTS) & ~stays, shared, whole), np.float64),
         optimizer_bytes(held, layouts, setting) * ~away + outer,
         owned * ~away,
     )
+
+
+def cached_weights(held: Held, layouts: Layouts, setting: Setting) -> Floats:
+    """8-bit copies of the layers' weights, plain and transposed, made once a step. [B], (N,)
+
+    Source: Megatron-LM, core/extensions/transformer_engine.py (is_first_microbatch); TransformerEngine,
+    pytorch/module/linear.py (_fp8_workspaces): on unless weights are gathered in 8 bits or FSDP shards them.
+    """
+    layers = held.dense + held.expert - held.outside
+    each = setting.framework.cached_bytes * setting.narrow
+    return np.asarray(each * layers * (layouts.zero < WEIGHTS), np.float64)
 
 
 def optimizer_bytes(held: Held, layouts: Layouts, setting: Setting) -> Floats:

@@ -108,6 +108,14 @@ def test_full_recompute_keeps_a_layers_input() -> None:
     assert units(GPT3, layout("full")) == pytest.approx(2)  # arXiv 2205.05198, table 2: 2 s b h
 
 
+@pytest.mark.parametrize(("precision", "stage", "copies"), [("bf16", 1, 0), ("fp8", 1, 2), ("fp8", 3, 0)])
+def test_8_bit_copies_of_layers_stay_beside_their_weights(precision: str, stage: int, copies: int) -> None:
+    """TransformerEngine, module/linear.py: plain and transposed, of linear layers, unless FSDP shards them."""
+    how = setting(model("llama-2-7b"), framework("megatron-core"), 2048, precision)
+    held = states(Held(np.array([7e9]), np.zeros(1), np.array([1e9])), layout(dp=4, zero=stage), how)
+    assert held.weights == pytest.approx(2 * 7e9 / (4 if stage == 3 else 1) + copies * 6e9)
+
+
 @pytest.mark.parametrize(  # arXiv 1910.02054, fig. 1: 7.5B parameters, 64 replicas, K = 12; GB
     ("stage", "printed"), [(0, 120.0), (1, 31.4), (2, 16.6), (3, 1.88)]
 )
