@@ -110,7 +110,7 @@ def test_full_recompute_keeps_a_layers_input() -> None:
 
 @pytest.mark.parametrize(("precision", "stage", "copies"), [("bf16", 1, 0), ("fp8", 1, 2), ("fp8", 3, 0)])
 def test_8_bit_copies_of_layers_stay_beside_their_weights(precision: str, stage: int, copies: int) -> None:
-    """TransformerEngine, module/linear.py: plain and transposed, of linear layers, unless FSDP shards them."""
+    """TransformerEngine, module/linear.py: plain and transposed, of layers, unless FSDP shards them."""
     how = setting(model("llama-2-7b"), framework("megatron-core"), 2048, precision)
     held = states(Held(np.array([7e9]), np.zeros(1), np.array([1e9])), layout(dp=4, zero=stage), how)
     assert held.weights == pytest.approx(2 * 7e9 / (4 if stage == 3 else 1) + copies * 6e9)
