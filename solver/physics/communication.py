@@ -14,6 +14,9 @@ import numpy as np
 from solver.layout import Ints
 from solver.physics.hardware import Floats, Network, Number
 
+HOP_S = 3.4e-6  # that a ring's step takes between two ranks of a domain, beside what it moves
+FAR_HOP_S = 9.6e-6  # the same through the network
+
 
 class Span(NamedTuple):
     """Where the ranks of a group sit: members in one scale-up domain, domains spanned. (N,)"""
@@ -60,19 +63,46 @@ def latency_s(group: Span, network: Network) -> Floats:
     """Latency of one pass through the group: its start, a hop to each local member, a tree over the domains.
     [s], (N,)
 
-    Source: NCCL 2.23 release notes (logarithmic all-gather and reduce-scatter between nodes).
+    Source: NCCL 2.4 release notes (double binary trees).
     """
     inside = (group.local - 1) * network.link_latency_s
     across = np.ceil(np.log2(group.nodes)) * network.fabric_latency_s
     return (group.ranks > 1) * network.link_start_s + inside + across
 
 
+def far_hop_s(network: Network) -> float:
+    """A ring's step from domain to domain. [s]"""
+    return max(FAR_HOP_S, network.fabric_latency_s)
+
+
+def hops_s(group: Span, network: Network) -> Floats:
+    """What a ring through several domains waits for its steps, each the hop of one rank. [s], (N,)
+
+    Inside of one domain the start of a collective holds them (latency_s). None on a torus: its compiler
+    gathers along one axis after the other.
+
+    Source: NCCL 2.10, src/graph/tuning.cc, hwLat of rings with large messages. Its logarithmic gathers (2.23)
+    need one rank a machine: github.com/NVIDIA/nccl/issues/1473.
+    """
+    steps = (group.ranks - group.nodes) * HOP_S + (group.nodes - 1) * far_hop_s(network)
+    return np.where((group.nodes > 1) & (network.topology != "torus"), steps, 0.0)
+
+
+def broadcasts_s(owners: Ints, group: Span, network: Network) -> Floats:
+    """What the members wait for hops while each of the owners sends what it has to all, in turn. [s], (N,)
+
+    Source: NCCL 2.10, src/graph/tuning.cc: a broadcast takes as many steps as ranks, each the slowest hop.
+    """
+    hop: Floats = np.where(group.nodes > 1, far_hop_s(network), HOP_S)
+    return owners * group.ranks * hop
+
+
 def gather_s(message_bytes: Number, group: Span, network: Network) -> Floats:
     """Time of an all-gather, or of a reduce-scatter. [s], (N,)
 
-    t = (sqrt((r - 1)/r m/B) + sqrt(a))^2;  message_bytes m: the gathered (or the unreduced) payload. 0 for a
-    single rank. The payload goes in chunks that follow each other; the chunk size that weighs filling the
-    ring against the latency of each chunk gives the square. Measured: 9 % off, their plain sum 18 %.
+    t = (sqrt((r - 1)/r m/B) + sqrt(a))^2 + hops;  message_bytes m: the gathered (or the unreduced) payload. 0
+    for a single rank. The payload goes in chunks that follow each other; the chunk size that weighs filling
+    the ring against the latency of each chunk gives the square. Measured: 9 % off, their plain sum 18 %.
 
     Source: Johnsson, Ho 1989, IEEE Trans. Comput. 38(9), 1249-1268 (pipelining); Thakur, Rabenseifner, Gropp
     2005, Int. J. High Perform. Comput. Appl. 19(1), 49-66 (ring); constants: docs/kernels.md.
@@ -80,11 +110,17 @@ def gather_s(message_bytes: Number, group: Span, network: Network) -> Floats:
     return gathers_s((message_bytes,), group, network)[0]
 
 
-def gathers_s(messages_bytes: Iterable[Number], group: Span, network: Network) -> list[Floats]:
-    """Times of gathers over one group, whose rate and latency are computed once. [s], each (N,)"""
+def gathers_s(
+    messages_bytes: Iterable[Number], group: Span, network: Network, calls: Number = 1
+) -> list[Floats]:
+    """Times of gathers over one group, whose rate and latency are computed once. [s], each (N,)
+
+    calls: collectives that a message is sent in; each goes around the ring.
+    """
     share = (group.ranks - 1) / group.ranks
     rate, start = ring_bytes_per_s(group, network), np.sqrt(latency_s(group, network))
-    return [np.square(np.sqrt(_over(share * message, rate)) + start) for message in messages_bytes]
+    hops = calls * hops_s(group, network)
+    return [np.square(np.sqrt(_over(share * message, rate)) + start) + hops for message in messages_bytes]
 
 
 def all_reduce_s(message_bytes: Number, group: Span, network: Network) -> Floats:

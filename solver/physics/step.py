@@ -100,7 +100,8 @@ class Step:
         """Exposed gradient reduction and weight gathering of a step. [s], (N,)
 
         Hidden behind the backward pass of the last micro-batch (ZeRO 2: of all, 3: all passes), but for the
-        bucket of the last layer, which has nothing to hide behind.
+        bucket of the last layer, which has nothing to hide behind. Owners of whole tensors send them when
+        the step is over.
 
         Source: Zhao et al. 2023, arXiv 2304.11277.
         """
@@ -113,7 +114,15 @@ class Step:
         compute = self.stages.most * self.layer.compute.total
         hiding = np.where(self.regathers, 1, BACKWARD_SHARE) * self.reductions * compute
         exposed = com.exposed_s(total, hiding, self.rank.gradient_overlap)
-        return np.maximum(exposed, total / (self.stages.most * self.reductions))
+        return np.maximum(exposed, total / (self.stages.most * self.reductions)) + self.owners_s
+
+    @property
+    def owners_s(self) -> Floats:
+        """What it takes beyond a gather that each rank sends the whole tensors it owns itself. [s], (N,)"""
+        shards, whole = Shards.of(self.layouts).dense, self.setting.framework.owned_tensors
+        group = com.span(shards, self.layouts.tp, self.network)
+        owners = np.where(self.layouts.zero > 0, np.minimum(shards, whole * self.stages.most), 0)
+        return com.broadcasts_s(owners, group, self.network)
 
     @cached_property
     def regathers(self) -> Bools:
@@ -131,7 +140,8 @@ class Step:
 
         ZeRO 0: an all-reduce of the gradients. 1: a reduce-scatter and a gather of the weights. 2: scatters
         with every micro-batch. 3: gathers them forward and backward too (once where they stay gathered). A
-        partial shard sums the gradients over the copies besides. replicas: (that share one copy, all).
+        partial shard sums the gradients over the copies besides. From stage 2 on each layer is a collective
+        of its own. replicas: (that share one copy, all).
 
         Source: Rajbhandari et al. 2020, arXiv 1910.02054; DeepSpeed, runtime/engine.py, backward.
         """
@@ -139,7 +149,8 @@ class Step:
         model, zero = self.setting.model, self.layouts.zero
         inner = com.span(shards, stride, self.network)
         messages = (held * model.gradient, held * model.gathered)
-        scatter, gather = com.gathers_s(messages, inner, self.network)
+        calls = np.where(zero >= GRADIENTS, self.stages.most, 1)
+        scatter, gather = com.gathers_s(messages, inner, self.network, calls)
         gathers = np.where(self.regathers, 2 * self.layouts.grad_accum, 1)
         sharded = self.reductions * scatter + gathers * gather
         if self.setting.local.workers == 1 and ((copies := ranks // shards) > 1).any():
