@@ -65,6 +65,15 @@ class MemoryUse(Part):
     byte_model: str
 
 
+class RentLine(Part):
+    """Machines that are paid for so long at a price."""
+
+    machines: int
+    hours: Number
+    usd_per_hour: Number
+    """Of one machine."""
+
+
 class Cost(Part):
     """Of the whole run."""
 
@@ -73,6 +82,8 @@ class Cost(Part):
     parts: Parts
     split: Parts
     """By what it buys: accelerators, host, network, facility, operation; the rule: docs/money.md."""
+    rent: list[RentLine]
+    """What `accelerators` of a rent is the sum of: least terms and counts, reserved machines and others."""
 
 
 class Energy(Part):

@@ -99,3 +99,11 @@ class Owned(Record):
     """Price of a switch port and of a link."""
     utilisation: float
     """Share of the hours that some run uses; all but power is in proportion to its inverse."""
+
+
+class Overflow(Record):
+    """Machines that are reserved, and others of the same kind that join them at another price an hour."""
+
+    reserved: int
+    reserved_usd: float
+    further_usd: float

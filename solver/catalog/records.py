@@ -20,7 +20,7 @@ from solver.catalog.fact import (
     Watts,
 )
 from solver.catalog.framework import Era, Framework, Support
-from solver.catalog.money import Owned, Site
+from solver.catalog.money import Overflow, Owned, Site
 
 __all__ = [
     "PRECISIONS",
@@ -238,12 +238,14 @@ class Offering(Record):
     max_days: float | None = None
     term_days: float | None = None
     """A commitment is paid for its whole term."""
+    least_days: float = 0.0
+    least_machines: int = 1
+    """A shorter run and fewer machines are billed as if they were so long and so many."""
     site: Site
     """Where its machines stand."""
+    overflow: Overflow | None = None
     owned: Owned | None = None
-    """What an hour of it is made of where it is bought or stands there; usd_per_hour is then their sum for a
-    machine alone, power included.
-    """
+    """Partly reserved, or bought or standing there: usd_per_hour is then the least at any count, with power."""
     source: list[str]
     date: str
     price_basis: str = "read"

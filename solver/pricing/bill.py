@@ -5,14 +5,14 @@ machines at the offering's price: the search relies on both.
 
 import numpy as np
 
-from solver.catalog.records import Offering
 from solver.estimate import Job
 from solver.layout import Ints
 from solver.physics.hardware import Floats
 from solver.pricing import owning
 from solver.pricing.deal import Deal
 from solver.pricing.power import energy_wh
-from solver.units import DAY_S, HOUR_S, MONTH_S
+from solver.pricing.rent import rent_usd
+from solver.units import HOUR_S, MONTH_S
 
 PARTS = (
     "accelerators",
@@ -26,18 +26,6 @@ PARTS = (
     "evaluation",
 )
 BY_MACHINE_HOUR = ("accelerators", "network", "power", "facility", "operation")
-
-
-def rent_usd(offering: Offering, machines: Ints, wall_clock_s: Floats) -> Floats:
-    """Price of the machines for the run. (N,)
-
-    By the second; a commitment is paid for its whole terms, as many as the run touches.
-    """
-    paid_s = wall_clock_s
-    if offering.term_days is not None:
-        term_s = offering.term_days * DAY_S
-        paid_s = np.ceil(wall_clock_s / term_s) * term_s
-    return offering.usd_per_hour / HOUR_S * machines * paid_s
 
 
 def stored_bytes(job: Job) -> float:
@@ -58,7 +46,7 @@ def rented(deal: Deal, machines: Ints, wall_clock_s: Floats) -> dict[str, Floats
     """Parts of a bill for rent; of machines at an hourly price of the user, their hours alone. (N,)"""
     job, offering = deal.job, deal.offering
     parts = {"accelerators": rent_usd(offering, machines, wall_clock_s)}
-    if offering.pricing == "owned":
+    if offering.pricing == "owned" and offering.overflow is None:
         return parts
     nodes = 1 if job.bill.head_nodes is None else job.bill.head_nodes
     hosts = machines * deal.pool.machine.devices * offering.site.host

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from solver.catalog import Catalog
 from solver.catalog.records import Offering
 from solver.errors import Fault
+from solver.pricing.overflow import reserved
 from solver.pricing.stock import PREMISES, Shop, joined
 from solver.record_files import OWN_SOURCE, nearest
 from solver.units import shown
@@ -14,7 +15,11 @@ from solver.units import shown
 def offered(shop: Shop) -> Catalog:
     """The catalog with the offerings that the problem's file leaves and adds."""
     at_prices = _discounted(shop, _own_prices(shop, shop.catalog.offerings))
-    every = sorted([*_at_home(shop, at_prices), *joined(shop)], key=lambda offering: offering.id)
+    added = [
+        *joined(shop),
+        *reserved(shop._replace(catalog=replace(shop.catalog, offerings=tuple(at_prices)))),
+    ]
+    every = sorted([*_at_home(shop, at_prices), *added], key=lambda offering: offering.id)
     return replace(shop.catalog, offerings=tuple(every))
 
 

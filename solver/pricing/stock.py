@@ -1,13 +1,13 @@
-"""Machines that a problem's file adds to the market: private offers, reservations, one's own, purchase."""
+"""Machines that a problem's file adds to the market: private offers, one's own, purchase."""
 
 import datetime
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from solver.catalog import Catalog, age_days
 from solver.catalog.money import Owned, Site
-from solver.catalog.offers import OfferingRow, machines_of
+from solver.catalog.offers import TERM_DAYS, OfferingRow, machines_of
 from solver.catalog.records import Link, Machine, Offering
 from solver.errors import Fault
 from solver.pricing.owning import Terms, hour_usd, owned, terms_of
@@ -15,7 +15,7 @@ from solver.pricing.power import least_watts
 from solver.problem import Problem
 from solver.problem.market import AlreadyOwned, Offer, OfMachine, Purchase, Reservation
 from solver.record_files import OWN_SOURCE, nearest
-from solver.units import DAY_S, YEAR_S, shown
+from solver.units import DAY_S, YEAR_S, format_duration, shown
 
 BOUGHT = "bought"  # what plans call the provider of machines that are bought
 OWN = "owned"
@@ -49,14 +49,13 @@ class Shop(NamedTuple):
 
 
 def joined(shop: Shop) -> Iterator[Offering]:
-    """Every offering that the file adds."""
+    """Every offering that the file adds, but what is reserved."""
     yield from _private(shop)
-    yield from _reserved(shop)
     yield from _standing(shop)
     yield from _bought(shop)
 
 
-def _machine(shop: Shop, item: OfMachine, field: str) -> Machine | None:
+def machine_of(shop: Shop, item: OfMachine, field: str) -> Machine | None:
     """The machine an item names; a fault where it or its fabric is not known."""
     catalog = shop.catalog
     if item.machine not in catalog.machines:
@@ -81,7 +80,7 @@ class Seat(NamedTuple):
     site: Site
 
 
-def _offering(
+def offering_of(
     shop: Shop, item: OfMachine, seat: Seat, most: int, price: tuple[float, Owned | None]
 ) -> Offering:
     """An offering of at most so many machines, joined by what the item states or the machine usually has."""
@@ -110,7 +109,7 @@ def _offering(
 
 def _private(shop: Shop) -> Iterator[Offering]:
     for index, offer in enumerate(shop.problem.offers):
-        machine = _machine(shop, offer, f"offers[{index}]")
+        machine = machine_of(shop, offer, f"offers[{index}]")
         if machine is not None:
             yield _private_one(shop, offer, machine, index)
 
@@ -121,13 +120,31 @@ def _private_one(shop: Shop, offer: Offer, machine: Machine, index: int) -> Offe
     count = offer.count or max((most or machine.devices) // machine.devices, 1)
     site = shop.catalog.site(offer.provider, offer.region)
     seat = Seat(f"offer:{index}:{offer.provider}:{offer.machine}", offer.provider, offer.region, site)
-    found = _offering(shop, offer, seat, count, (offer.price, None))
-    return found.model_copy(
-        update={"pricing": offer.pricing, "max_days": _days(shop, offer, f"offers[{index}]")}
-    )
+    found = offering_of(shop, offer, seat, count, (offer.price, None))
+    days = lasts_days(shop, offer, f"offers[{index}]")
+    if days is not None and days < (offer.min_term or 0.0) / DAY_S:
+        sentence = f"is longer than the offer holds, {days:g} days; shorten it, or leave until out"
+        shop.faults.append(Fault(f"offers[{index}].min_term", sentence))
+    return found.model_copy(update={"pricing": offer.pricing, "max_days": days} | _terms(offer))
 
 
-def _days(shop: Shop, item: Offer | Reservation, field: str) -> float | None:
+def _terms(offer: Offer) -> dict[str, Any]:
+    """At least how long and how many an offer is billed.
+
+    why: what binds in another way is another offering, so the name of the instance says it.
+    """
+    term, least = offer.min_term, offer.min_count
+    told = [format_duration(term)] if term else []
+    told += [f"{least} machines"] if least else []
+    return {
+        "instance": f"{offer.machine}, at least {' and '.join(told)}" if told else offer.machine,
+        "least_days": (term or 0.0) / DAY_S,
+        "least_machines": least or 1,
+        "term_days": None if term else TERM_DAYS.get(offer.pricing),
+    }
+
+
+def lasts_days(shop: Shop, item: Offer | Reservation, field: str) -> float | None:
     """How long it lasts from the start of the run; a day is counted from the date of the catalog."""
     if not isinstance(item.until, datetime.date):
         return item.until / DAY_S if item.until is not None else None
@@ -138,21 +155,11 @@ def _days(shop: Shop, item: Offer | Reservation, field: str) -> float | None:
     return float(left)
 
 
-def _reserved(shop: Shop) -> Iterator[Offering]:
-    for index, item in enumerate(shop.problem.reservations):
-        if _machine(shop, item, f"reservations[{index}]") is None:
-            continue
-        site = shop.catalog.site(item.provider, item.region)
-        seat = Seat(f"reservation:{index}:{item.provider}:{item.machine}", item.provider, item.region, site)
-        found = _offering(shop, item, seat, item.count, (item.price, None))
-        yield found.model_copy(update={"max_days": _days(shop, item, f"reservations[{index}]")})
-
-
 def _standing(shop: Shop) -> Iterator[Offering]:
     held = {holding.machine for holding in shop.problem.hardware}
     for index, item in enumerate(shop.problem.already_owned):
         field = f"already_owned[{index}]"
-        if _machine(shop, item, field) is None:
+        if machine_of(shop, item, field) is None:
             continue
         if item.machine in held:
             sentence = f"{item.machine} stands under hardware too; keep one of the two"
@@ -170,7 +177,7 @@ def _own(shop: Shop, item: AlreadyOwned | Purchase, named: tuple[str, str], most
     rates = owned(shop.terms_on(link), machine, price or 0.0, bought=bought)
     alone = least_watts(shop.catalog.operations["operations"], device, machine) * shop.premises.pue
     seat = Seat(named[0], named[1], PREMISES, shop.premises)
-    found = _offering(shop, item, seat, most, (hour_usd(rates, alone), rates))
+    found = offering_of(shop, item, seat, most, (hour_usd(rates, alone), rates))
     return found.model_copy(update={"max_days": shop.terms.years * YEAR_S / DAY_S}) if bought else found
 
 
@@ -192,7 +199,7 @@ def _bought(shop: Shop) -> Iterator[Offering]:
     for index, item in enumerate(shop.problem.buy):
         field = f"buy[{index}]"
         if item.price is not None:
-            if _machine(shop, item, field) is not None:
+            if machine_of(shop, item, field) is not None:
                 yield _purchase(shop, item, f"bought:{index}:{item.machine}")
         else:
             yield from _listed(shop, item, field, index)
@@ -214,7 +221,7 @@ def _listed(shop: Shop, item: Purchase, field: str, index: int) -> Iterator[Offe
         return
     for row in rows:
         named = item.model_copy(update={"machine": row.machine, "price": row.capex})
-        if _machine(shop, named, field) is None:
+        if machine_of(shop, named, field) is None:
             continue
         # why: nothing says that a server without a stated network holds network cards
         alone = row.fabric is None and item.fabric is None

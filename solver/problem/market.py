@@ -8,6 +8,7 @@ from pydantic_core import CoreSchema, core_schema
 from solver.problem.money import (
     Capex,
     FreePrice,
+    Further,
     Intensity,
     PriceOfMachine,
     Pue,
@@ -110,6 +111,16 @@ class Offer(OfMachine):
     """Most machines; as many as the provider gives one job where left out."""
     until: Until | None = None
     """How long the offer holds from the start of the run, or its last day."""
+    min_term: Duration | None = None
+    """A shorter run is billed as if it took so long; the term of its kind of price where left out."""
+    min_count: Machines | None = None
+    """Fewer machines are billed as if they were so many."""
+
+    @model_validator(mode="after")
+    def _not_below_min(self) -> Self:
+        if self.count and self.min_count and self.count < self.min_count:
+            raise ValueError(f"count {self.count} is below min_count {self.min_count}; leave one of them out")
+        return self
 
 
 class Reservation(OfMachine):
@@ -125,6 +136,8 @@ class Reservation(OfMachine):
     """How long they are there from the start of the run, or their last day."""
     price: FreePrice = 0.0
     """What one machine still costs an hour."""
+    overflow: Further | None = None
+    """What others of the same provider that join them cost an hour: on-demand, or a price."""
 
 
 class Purchase(OfMachine):

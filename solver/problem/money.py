@@ -3,7 +3,7 @@
 import datetime
 import re
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, PlainValidator
 from pydantic import WithJsonSchema as Json
@@ -60,6 +60,20 @@ def _ratio(value: object) -> float:
     return float(value)
 
 
+def _further(value: units.Value) -> float | Literal["on-demand"]:
+    """What a further machine costs: the provider's price on demand, or one that is stated."""
+    if isinstance(value, str) and value.strip().lower() == "on-demand":
+        return "on-demand"
+    try:
+        usd = units.usd_per_hour(value)
+    except ValueError:
+        usd = 0.0
+    if usd == 0:
+        told = "is neither on-demand nor a price above zero"
+        raise ValueError(f'{shown(value)} {told}; write on-demand or e.g. "30 USD/hour"')
+    return usd
+
+
 def _until(value: units.Value | datetime.date) -> float | datetime.date:
     """How long from the start of the run, or the day on which it ends."""
     try:
@@ -109,5 +123,8 @@ UsdPerKwMonth = Annotated[
 UsdPerTb = Annotated[float, BeforeValidator(_per(units.usd, "TB", "100 USD/TB")), _examples("100 USD/TB")]
 Stored = Annotated[float, BeforeValidator(units.bytes_), _examples("15 TB", "0 GB")]
 Intensity = Annotated[float, BeforeValidator(_intensity), _examples("200 g/kWh")]
+Further = Annotated[
+    float | Literal["on-demand"], PlainValidator(_further), _examples("on-demand", "30 USD/hour")
+]
 Until = Annotated[float | datetime.date, PlainValidator(_until), _examples("90 days", "2027-03-01")]
 Pue = Annotated[float, BeforeValidator(_ratio), Json({"type": "number", "minimum": 1, "maximum": 5})]

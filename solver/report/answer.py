@@ -92,15 +92,7 @@ def _first(plan: Fields) -> Iterator[RenderableType]:
 
 def _rented(plan: Fields) -> Iterator[tuple[str, str]]:
     time, wires, cost = plan["time"], plan["interconnect"], plan["cost"]
-    place = f"{plan['provider']} in {plan['region']}, {plan['pricing']}"
-    instance = "" if plan["instance"] == plan["machine"] else f" ({plan['instance']})"
-    machines = f"{words.counted(plan['machines'], plan['machine'])}{instance}"
-    if plan["provider"] == "bought":
-        yield "buy", f"{machines}, price of {plan['price_date']}"
-    elif plan["pricing"] == "owned":
-        yield "use", f"{machines} that you have"
-    else:
-        yield "rent", f"{machines} from {place}, price of {plan['price_date']}"
+    yield _machines(plan)
     if plan["devices_paid"] != plan["devices"]:
         yield "paid", f"{plan['devices_paid']:,} devices, of which {plan['devices']:,} are used"
     if plan["also_in"]:
@@ -121,6 +113,20 @@ def _rented(plan: Fields) -> Iterator[tuple[str, str]]:
     energy, power = plan["energy"], plan["power_kw"]
     carbon = words.carbon(energy["kg_co2e"])
     yield "energy", f"{energy['mwh']:,.4g} MWh, at most {power:,.4g} kW, {carbon}"
+
+
+def _machines(plan: Fields) -> tuple[str, str]:
+    """What is bought, used or rented, and from whom."""
+    instance = "" if plan["instance"] == plan["machine"] else f" ({plan['instance']})"
+    machines = f"{words.counted(plan['machines'], plan['machine'])}{instance}"
+    if plan["provider"] == "bought":
+        return "buy", f"{machines}, price of {plan['price_date']}"
+    if len(plan["cost"]["rent"]) > 1:
+        return "use", f"{machines} of {plan['provider']} in {plan['region']}, partly reserved"
+    if plan["pricing"] == "owned":
+        return "use", f"{machines} that you have"
+    place = f"{plan['provider']} in {plan['region']}, {plan['pricing']}"
+    return "rent", f"{machines} from {place}, price of {plan['price_date']}"
 
 
 def _proof(answer: Fields) -> Iterator[RenderableType]:

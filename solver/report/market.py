@@ -32,7 +32,16 @@ def _machines(item: Mapping[str, Any]) -> str:
     return " ".join([f"{count}{item['machine']}", *_told(OF_MACHINES, item)])
 
 
-OF_MACHINES = {"provider": "of", "region": "in", "price": "at", "fabric": "joined by", "until": "for"}
+OF_MACHINES = {
+    "provider": "of",
+    "region": "in",
+    "price": "at",
+    "fabric": "joined by",
+    "until": "for",
+    "min_term": "billed for at least",
+    "min_count": "billed for machines at least",
+    "overflow": "others beside them at",
+}
 OF_QUOTA = {"device": "with", "machine": "of", "provider": "from", "region": "in", "pricing": "as"}
 ANY = ("*", "any", None, 0.0)  # what says nothing
 

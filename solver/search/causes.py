@@ -74,7 +74,7 @@ def _of_cost(mine: Case, first: Case) -> Iterator[Cause]:
     prices = f"{mine.device_hour_usd:.2f} against {first.device_hour_usd:.2f} USD"
     yield Cause(price, f"a device-hour is {prices} ({price - 1:+.0%})")
     term = _term(mine) / _term(first)
-    yield Cause(term, f"{_more(term)} of the term it commits to lies idle ({term - 1:+.0%})")
+    yield Cause(term, f"{_more(term)} of the term that is paid lies idle ({term - 1:+.0%})")
     yield from _of_devices(plan, best)
     rest = _rest(plan) / _rest(best)
     yield Cause(rest, f"storage and other parts of the bill ({rest - 1:+.0%})")

@@ -4,9 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.plan import Cost, Energy, Interconnect, Layout, Plan
+from solver.catalog.records import Offering
+from solver.plan import Cost, Energy, Interconnect, Layout, Plan, RentLine
 from solver.present import layout_words, memory_use, time_of
 from solver.pricing import Deal, cost_parts, cost_split
+from solver.pricing.rent import lines
 from solver.search.candidates import Candidates, Explorer
 from solver.search.causes import Case, why_not_first
 from solver.search.explore import Goal
@@ -71,7 +73,7 @@ def plan_of(seat: Seat, table: Candidates, row: int) -> Plan:
         device=pool.device.id,
         machines=machines,
         devices=devices,
-        devices_paid=machines * pool.machine.devices,
+        devices_paid=max(machines, offering.least_machines) * pool.machine.devices,
         ranks=devices * pool.device.ranks,
         framework=pool.framework.id,
         interconnect=Interconnect(scale_up=pool.link.id, scale_out=pool.fabric.id if pool.fabric else None),
@@ -83,6 +85,7 @@ def plan_of(seat: Seat, table: Candidates, row: int) -> Plan:
             per_hour_usd=float(table.cost_usd[row]) / float(wall[0]) * HOUR_S,
             parts=parts,
             split=cost_split(deal, parts, used, explorer.question.catalog.ownership["ownership"]),
+            rent=rent_of(offering, machines, float(wall[0])),
         ),
         energy=Energy(mwh=used[0] / 1e6, kg_co2e=float(table.carbon_kg[row])),
         power_kw=float(table.power_w[row]) / 1e3,
@@ -90,6 +93,21 @@ def plan_of(seat: Seat, table: Candidates, row: int) -> Plan:
         bottleneck=bottleneck(duration.parts),
         why_not_first=None,
     )
+
+
+def rent_of(offering: Offering, machines: int, wall_clock_s: float) -> list[RentLine]:
+    """What is paid for machines that are rented; nothing of those that are bought or stand there."""
+    if offering.owned is not None:
+        return []
+    paid = lines(offering, np.array([machines]), np.array([wall_clock_s]))
+    return [
+        RentLine(
+            machines=int(line.machines[0]),
+            hours=float(line.paid_s[0]) / HOUR_S,
+            usd_per_hour=line.usd_per_hour,
+        )
+        for line in paid
+    ]
 
 
 def bottleneck(parts: dict[str, float]) -> str:

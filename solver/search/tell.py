@@ -10,8 +10,10 @@ from solver.search.candidates import Explorer
 from solver.search.cautions import cautions
 from solver.search.explore import Goal
 from solver.search.rank import Choice
+from solver.units import format_usd_per_hour
 
 LARGE_RENT = 512  # devices on demand of one provider beyond which nobody gets them by a click
+ROUNDED = 1 + 1e-6  # a term that ends with the run is used up
 COMPUTE_OPTIMAL = 20  # tokens a parameter
 GOOD_EPOCHS = 4
 CHEAPER = {"spot", "committed-1y", "committed-3y", "capacity-block", "flex-start", "community"}
@@ -104,9 +106,26 @@ def _of_plans(question: Question, plans: list[Plan]) -> dict[str, list[int]]:
                 f"limits.memory_margin: {error:.0%} leaves such plans out"
             )
             told.setdefault(sentence, []).append(plan.rank)
+        for sentence in beside_use(plan):
+            told.setdefault(sentence, []).append(plan.rank)
     for rank, sentence in cautions(question, plans):
         told.setdefault(sentence, []).append(rank)
     return told
+
+
+def beside_use(plan: Plan) -> Iterator[str]:
+    """What is paid beside what is used: the rest of a term, more machines, those that join reserved ones."""
+    if not (rent := plan.cost.rent):
+        return
+    *reserved, further = rent
+    billed = sum(line.machines for line in rent)
+    if further.hours > 24 * plan.time.days * ROUNDED:
+        yield f"{further.hours / 24:,.4g} days are paid and {plan.time.days:,.4g} are used"
+    if reserved:
+        first, price = reserved[0].machines, format_usd_per_hour(further.usd_per_hour)
+        yield f"{first:,} of {billed:,} machines are reserved; each of the others costs {price}"
+    if billed > plan.machines:
+        yield f"{billed:,} machines are paid and {plan.machines:,} are used"
 
 
 def _plans(numbers: list[int]) -> str:
