@@ -73,6 +73,15 @@ def test_an_older_generation_launches_more_slowly() -> None:
     assert then.tensor_overlap == 0 < now.tensor_overlap
 
 
+def test_a_generation_that_notes_tell_apart_is_of_runs_that_say_so_alone() -> None:
+    stated = {"framework": "Megatron-Bridge", "date": "2026-06"}
+    said = framework_of(CATALOG, row(**stated, notes="dropless; CUDA graphs full_iteration []; hybridep"))
+    off = framework_of(CATALOG, row(**stated, notes="dropless; CUDA graphs none full_iteration; hybridep"))
+    assert said is not None
+    assert off is not None
+    assert said.layer_launch < off.layer_launch
+
+
 def test_sharding_words_hold_stage_and_replicas() -> None:
     assert sharding_of(row(fsdp_or_zero_stage="zero3:8")) == (3, 8)
     assert sharding_of(row(fsdp_or_zero_stage="ddp")) == (0, 0)

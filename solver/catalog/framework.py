@@ -43,6 +43,8 @@ class Era(Record):
     """Date of the last runs of this generation."""
     compiled: bool | None = None
     """Of runs that state so alone."""
+    notes: list[str] = Field(default_factory=list)
+    """Of runs whose notes have one of these globs; none: of all."""
     recompute: dict[str, str] | None = None
     gradient_bytes: float | None = None
     accumulation_bytes: float | None = None
@@ -84,7 +86,7 @@ class Era(Record):
 
     @property
     def differences(self) -> dict[str, Any]:
-        return self.model_dump(exclude={"name", "aliases", "until", "compiled"}, exclude_none=True)
+        return self.model_dump(exclude={"name", "aliases", "until", "compiled", "notes"}, exclude_none=True)
 
 
 class Framework(Fact):

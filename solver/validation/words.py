@@ -44,13 +44,18 @@ def as_of(framework: Framework, row: Row) -> Framework:
 
 
 def era_of(framework: Framework, row: Row) -> Era | None:
-    """The first era whose names, dates and compilation fit the run."""
-    name, compiled = row.text("framework").lower(), compiled_of(row)
+    """The first era whose names, dates, compilation and notes fit the run."""
+    name, compiled, notes = row.text("framework"), compiled_of(row), row.text("notes")
     for era in framework.eras:
-        named = not era.aliases or any(fnmatchcase(name, alias.lower()) for alias in era.aliases)
-        if named and row.date <= era.until and era.compiled in (None, compiled):
+        told = fits(name, era.aliases) and fits(notes, era.notes)
+        if told and row.date <= era.until and era.compiled in (None, compiled):
             return era
     return None
+
+
+def fits(text: str, globs: list[str]) -> bool:
+    """Whether one of the globs fits, in whatever case; none fit everything."""
+    return not globs or any(fnmatchcase(text.lower(), glob.lower()) for glob in globs)
 
 
 def compiled_of(row: Row) -> bool | None:
