@@ -245,7 +245,7 @@ class Offering(Record):
     """Where its machines stand."""
     overflow: Overflow | None = None
     owned: Owned | None = None
-    """Partly reserved, or bought or standing there: usd_per_hour is then the least at any count, with power."""
+    """Partly reserved; bought or standing there. usd_per_hour is then the least at any count, with power."""
     source: list[str]
     date: str
     price_basis: str = "read"

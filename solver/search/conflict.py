@@ -7,6 +7,7 @@ is needed.
 
 from collections.abc import Mapping
 from itertools import combinations
+from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from solver.pricing.quotas import raised
 from solver.problem import Problem
 from solver.question import Question, matches
 from solver.search.candidates import Candidates, Explorer
-from solver.search.demands import LAYOUT, Demand, Everything, everything, freed, id_of
+from solver.search.demands import LAYOUT, STEP, Demand, Everything, everything, freed, id_of
 from solver.search.explore import Goal, explore
 from solver.search.limits import violated
 from solver.search.plans import Seat, plan_of
@@ -184,9 +185,11 @@ def _best(asked: Asked, demands: list[Demand], numbers: Mapping[str, Any]) -> Ch
     ]
     goal = asked.goal._replace(limits=limits, top=1, distinct="offering")
     choices = [demand.field for demand in demands if demand.limit is None]
-    explorer = freed(asked.question, choices, asked.explorer, int(goal.most_devices))
-    table = explore(explorer, goal)
-    return Chosen(explorer, table, int(np.flatnonzero(violated(table, limits) == 0)[0]))
+    for explorer in freed(asked.question, choices, asked.explorer, int(goal.most_devices)):
+        table = explore(explorer, goal)
+        if len(fine := np.flatnonzero(violated(table, limits) == 0)):
+            return Chosen(explorer, table, int(fine[0]))
+    raise AssertionError("a correction admits no plan")
 
 
 def _written(problem: Problem, field: str) -> Any:
@@ -212,6 +215,8 @@ def _number(problem: Problem, demand: Demand, nearest: Chosen) -> Any:
 def _choice(problem: Problem, field: str, chosen: Chosen, plan: Plan) -> Any:
     """The list that admits a row and its plan, as the user writes it; None: leave it out."""
     wrote, explorer = _written(problem, field), chosen.explorer
+    if field == STEP:
+        return gcd(problem.limits.machines_step, plan.machines)
     if field.startswith(LAYOUT):
         return _widest(field, wrote, plan, explorer)
     name = id_of(explorer, chosen.table, chosen.row, field)

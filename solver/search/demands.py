@@ -3,7 +3,7 @@ demands.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple, get_args
 
@@ -26,6 +26,7 @@ MOST_DEVICES = 16_384  # counts beyond are not looked at when limits are relaxed
 PINS_APART = 3  # dimensions of a layout that are told apart, with every set of them; more are one demand
 PRECISION = "training.precision"
 LAYOUT = "limits.layout"
+STEP = "limits.machines_step"
 OF_POOL: dict[str, Callable[[Pool], str]] = {  # what a list of ids in the file speaks of
     "devices": lambda pool: pool.device.id,
     "machines": lambda pool: pool.machine.id,
@@ -50,7 +51,7 @@ class Demand(NamedTuple):
     @property
     def listed(self) -> bool:
         """Whether it chooses among what is offered, by ids."""
-        return self.limit is None and not self.field.startswith(LAYOUT)
+        return self.limit is None and self.field != STEP and not self.field.startswith(LAYOUT)
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,9 @@ class Everything:
 
 
 class Choices(NamedTuple):
-    """Demands that choose. lists: fields of ids; layout: fields of pins, and the dimensions of each."""
+    """Demands that choose. lists: fields of ids; layout: fields of pins, and the dimensions of each; of the
+    step of machines, the step itself.
+    """
 
     lists: tuple[str, ...]
     layout: Mapping[str, tuple[str, ...]]
@@ -130,6 +133,8 @@ def _stated_choices(problem: Problem, pins: Pins) -> Choices:
     layout: dict[str, tuple[str, ...]] = {f"{LAYOUT}.{name}": (name,) for name in names}
     if len(names) > PINS_APART:
         layout = {LAYOUT: names}
+    if problem.limits.machines_step > 1:
+        layout |= {STEP: (STEP,)}
     return Choices(tuple(lists), layout)
 
 
@@ -160,7 +165,8 @@ def _wide(
     freed, found = _freed(question.problem, choices.lists), Wide(axes)
     for bits, dropped in choices.without():
         kept = tuple((name, values) for name, values in pins if name not in dropped)
-        explorer = Explorer(freed, freed.offerings, most, 1, kept, bench=bench)
+        whole = _in_steps(freed, 1) if STEP in dropped else freed
+        explorer = Explorer(whole, whole.offerings, most, 1, kept, bench=bench)
         found.explore(explorer, _breaks(question, explorer, choices.lists), bits)
     return found
 
@@ -175,6 +181,12 @@ def _freed(problem: Problem, lists: tuple[str, ...]) -> Question:
         training = training.model_copy(update={"precision": get_args(PrecisionName)})
     update = {"limits": limits.model_copy(update=free), "training": training}
     return ask(problem.model_copy(update=update))
+
+
+def _in_steps(question: Question, step: int) -> Question:
+    """The question with another step of machines."""
+    limits = question.problem.limits.model_copy(update={"machines_step": step})
+    return replace(question, problem=question.problem.model_copy(update={"limits": limits}))
 
 
 def _breaks(question: Question, explorer: Explorer, lists: tuple[str, ...]) -> Breaks:
@@ -202,11 +214,19 @@ def id_of(explorer: Explorer, table: Candidates, row: int, field: str) -> str:
     return OF_OFFERING[kind](explorer.offerings[int(table.offering[row])])
 
 
-def freed(question: Question, fields: list[str], explorer: Explorer, most: int) -> Explorer:
-    """An explorer of a question, but without the choices of some fields. most: devices."""
-    lists = tuple(f.removeprefix("limits.") for f in fields if not f.startswith(LAYOUT))
+def freed(question: Question, fields: list[str], explorer: Explorer, most: int) -> Iterator[Explorer]:
+    """Explorers of a question without the choices of some fields; of the step of machines its parts in turn,
+    the largest first. most: devices.
+    """
+    lists = tuple(f.removeprefix("limits.") for f in fields if f != STEP and not f.startswith(LAYOUT))
     dropped = {f.removeprefix(LAYOUT).removeprefix(".") for f in fields if f.startswith(LAYOUT)}
     pins = tuple(pin for pin in explorer.pinned if pin[0] not in dropped and "" not in dropped)
     free = _freed(question.problem, lists)
-    offerings = cheapest_regions(free)[0]
-    return Explorer(free, offerings, most, 1, pins, bench=explorer.bench)
+    offerings, step = cheapest_regions(free)[0], question.problem.limits.machines_step
+    for part in parts(step) if STEP in fields else [step]:
+        yield Explorer(_in_steps(free, part), offerings, most, 1, pins, bench=explorer.bench)
+
+
+def parts(step: int) -> list[int]:
+    """What divides a step, itself left out: a multiple of the step is one of each."""
+    return [part for part in range(step // 2, 0, -1) if step % part == 0]

@@ -17,7 +17,7 @@ from solver.answer import Answer, Relaxation
 from solver.problem import Problem, read_problem
 from solver.problem.quantities import PrecisionName
 from solver.search.conflict import MEMORY, hitting_sets, minimal
-from solver.search.demands import LAYOUT
+from solver.search.demands import LAYOUT, STEP, parts
 
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 MASKS = st.lists(st.integers(1, 63), min_size=1, max_size=8)
@@ -107,6 +107,7 @@ def strict(draw: st.DrawFn) -> dict[str, Any]:
         "max_power": f"{plan.power_kw * draw(factor):.4f} kW",
         "max_devices": max(1, plan.devices - 1),
         "min_devices": draw(st.sampled_from([2, 16, 48])),
+        "machines_step": draw(st.sampled_from([2, 4, 6])),
         "machines": file["limits"]["machines"],
         "frameworks": file["limits"]["frameworks"],
         "pricing": draw(st.sampled_from([["on-demand"], ["spot"], ["community", "flex-start"], ["owned"]])),
@@ -155,6 +156,8 @@ TPU = {"machines": "tpu-v5e:2x4"}
         ({"devices": "rtx4090", "exclude_providers": "south"}, {}, ["devices", "exclude_providers"]),
         ({"layout": {"tp": 3}}, {}, ["layout.tp"]),
         ({"layout": {"tp": 3, "pp": 2, "dp": 1, "zero": 0}}, {}, ["layout"]),
+        ({"machines": "rtx4090-[124]", "machines_step": 2}, {}, ["machines", "machines_step"]),
+        ({"machines_step": 64}, {}, ["machines_step"]),
         (
             {"layout": {"tp": 2, "dp": 2}, "max_devices": 2},
             {},
@@ -194,6 +197,10 @@ def is_smallest(file: dict[str, Any], problem: Problem, changes: list[Relaxation
     assert solved(file, overrides) == "optimal"
     assert {change.field for change in changes} == {changes[0].field, *changes[0].together_with}
     for change in changes:
+        if change.field == STEP:
+            for step in parts(problem.limits.machines_step):
+                if step % change.to == 0 and step > change.to:
+                    assert solved(file, overrides | {STEP: step}) == "infeasible"
         if change.field.removeprefix("limits.") in UNIT:
             short = at_95_percent(problem, change)
             assert solved(file, overrides | {change.field: short}) == "infeasible"
