@@ -22,8 +22,8 @@ MAMBA_2 = {
 }
 
 
-# github.com/state-spaces/mamba/issues/904: 4 sequences of 4,096 a step; TFLOP/s of six FLOP a parameter and token.
-# The optimizer and the host take some of the step.
+# github.com/state-spaces/mamba/issues/904: 4 sequences of 4,096 a step, TFLOP/s by 6 FLOP a parameter and
+# token. The optimizer and the host take some of the step.
 @pytest.mark.parametrize(
     ("device", "tflops"), [("a100-80-sxm", 102.5), ("h200-sxm", 239.2), ("gb200", 360.4)]
 )
