@@ -31,7 +31,9 @@ def why_not_first(mine: Case, first: Case, objective: str) -> str:
     plan, best = mine.plan, first.plan
     value, least = _value(plan, objective), _value(best, objective)
     if value == least:
-        return "equal in the objective; placed after it by cost, time, energy, devices and name"
+        sound = plan.memory.fragile and not best.memory.fragile
+        by = "as its memory may turn out too small" if sound else "by cost, time, energy, devices and name"
+        return f"equal in the objective; placed after it {by}"
     name = {"cost": "cost", "time": "days", "energy": "energy", "carbon": "carbon dioxide"}[objective]
     if least == 0:
         return f"{name} above nothing: the first is paid for already"

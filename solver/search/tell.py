@@ -136,8 +136,9 @@ def _without_offering(question: Question) -> list[str]:
     """Devices that the user asks for and nobody offers."""
     catalog = question.catalog
     offered = {question.device(o).id for o in question.offerings}
-    named = set().union(*(matches(catalog, "devices", glob) for glob in question.problem.limits.devices))
-    return [f"{device} has no offering that the limits allow" for device in sorted(named - offered)]
+    named = [matches(catalog, "devices", glob) for glob in question.problem.limits.devices]
+    nowhere = set().union(*(devices for devices in named if not devices & offered))
+    return [f"{device} has no offering that the limits allow" for device in sorted(nowhere)]
 
 
 def _other_pricing(question: Question) -> list[str]:

@@ -62,7 +62,7 @@ def half_as_long(plan: Plan) -> Any:
 
 def test_a_term_that_outlasts_the_run(first: Plan) -> None:
     assert told(changed(first, 3.0), first) == (
-        "cost +200.0%: more of the term it commits to lies idle (+200%)"
+        "cost +200.0%: more of the term that is paid lies idle (+200%)"
     )
 
 
