@@ -78,7 +78,7 @@ def test_numbers_of_numpy_are_plain_numbers() -> None:
         "global_batch": "512 sequences",
     }
     question = problem(
-        training=training, limits={"deadline": np.float32(60), "layout": {"tp": (2,)}}
+        training=training, limits={"budget": np.float32(60), "layout": {"tp": (2,)}}
     ).question()
     assert json.loads(json.dumps(question)) == question
     assert question["training"]["tokens"] == 2e12
@@ -213,12 +213,12 @@ def test_what_the_user_left_out_is_told() -> None:
 def test_what_could_be_misread_is_told() -> None:
     read = problem(
         training=TRAINING | {"sequence_length": "8k", "global_batch": "512 sequences"},
-        limits={"deadline": 30, "pricing": "spot"},
+        limits={"budget": 30000, "pricing": "spot"},
         hardware={"machine": "a100-80-sxm-8", "count": 1},
     )
     told = "\n".join(read.assumptions)
     assert '"8k" is read as 8,000 tokens; write 8192 if multiples of 1024 are meant' in told
-    assert "limits.deadline: 30 without a unit is read in seconds" in told
+    assert "limits.budget: 30000 without a unit is read in USD" in told
     assert 'limits.pricing leaves out "owned", so nothing under hardware is used' in told
     assert "hardware[0].price is not stated: a100-80-sxm-8 costs 0 USD/hour" in told
 
@@ -401,6 +401,7 @@ def test_the_schema_describes_every_field_and_takes_text_or_numbers() -> None:
         fields = root["$defs"][name]["properties"]
         assert [field for field, said in fields.items() if not said.get("description")] == []
     limits = root["$defs"]["Limits"]["properties"]
-    assert limits["deadline"]["type"] == ["string", "number"]
+    assert limits["deadline"]["type"] == "string"
+    assert limits["budget"]["type"] == ["string", "number"]
     assert "30 days" in limits["deadline"]["examples"]
     assert json.loads(json.dumps(root)) == root

@@ -23,13 +23,6 @@ _DEFAULTS = {  # field -> sentence, told where the user left the field out
     "objective": "objective is not stated: the cost is made least",
 }
 _SHAPE = ("kv_heads", "head_dim", "gated_mlp", "tied_embeddings", "positions", "attention")
-_UNITS = {  # field -> how a bare number is read
-    "limits.deadline": "seconds",
-    "limits.budget": "USD",
-    "limits.max_power": "watts",
-    "limits.max_energy": "watt-hours",
-    "limits.max_carbon": "kilograms",
-}
 
 
 def assumptions(problem: "Problem", given: dict[str, Any]) -> tuple[str, ...]:
@@ -115,10 +108,8 @@ def _is_thousands(text: object) -> bool:
 
 def _of_limits(problem: "Problem", given: dict[str, Any]) -> Iterator[str]:
     wrote = given.get("limits", {})
-    for field, unit in _UNITS.items():
-        value = wrote.get(field.removeprefix("limits."))
-        if isinstance(value, int | float):
-            yield f"{field}: {shown(value)} without a unit is read in {unit}"
+    if isinstance(budget := wrote.get("budget"), int | float):
+        yield f"limits.budget: {shown(budget)} without a unit is read in USD"
     yield from _defaults("limits.", given)
     if "max_devices" not in wrote:
         yield f"limits.max_devices is not stated: at most {problem.limits.max_devices:,} are considered"

@@ -1,6 +1,7 @@
 """Types of the fields: text as people write it becomes a value to trust, or a sentence that shows how."""
 
 import difflib
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, get_args
@@ -38,6 +39,36 @@ def _above_zero(
     return BeforeValidator(read)
 
 
+def _with_unit(example: str) -> BeforeValidator:
+    """A number by itself is refused: 30 of a deadline could be seconds, hours or days."""
+    bare = re.compile(r"\s*\d[\d_,.]*(?:[eE][+-]?\d+)?\s*")
+
+    def read(value: units.Value) -> units.Value:
+        number = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
+        if number or (isinstance(value, str) and len(value) < 200 and bare.fullmatch(value)):
+            raise ValueError(f'{shown(value)} has no unit; write e.g. "{example}"')
+        return value
+
+    return BeforeValidator(read)
+
+
+def _wrong(error: ValueError, noun: str) -> str:
+    """What a count that cannot be read is."""
+    return "is negative" if "negative" in str(error) else f"is not a number of {noun}"
+
+
+def _mean(noun: str, example: float) -> Callable[[units.Value], float]:
+    """A number of things that need not be whole."""
+
+    def parse(value: units.Value) -> float:
+        try:
+            return units.count(value)
+        except ValueError as error:
+            raise ValueError(f"{shown(value)} {_wrong(error, noun)}; write e.g. {example:g}") from None
+
+    return parse
+
+
 def _whole(noun: str, example: object, most: float, least: int = 1) -> BeforeValidator:
     """A whole number of things, the noun behind it allowed: 15T, "2T tokens"."""
     behind = re.compile(rf"\s*{noun.removesuffix('s')}s?\s*$", re.IGNORECASE)
@@ -48,8 +79,7 @@ def _whole(noun: str, example: object, most: float, least: int = 1) -> BeforeVal
         try:
             number = units.count(behind.sub("", str(value)) if short else value)
         except ValueError as error:
-            what = "is negative" if "negative" in str(error) else f"is not a number of {noun}"
-            raise ValueError(f"{shown(value)} {what}; {hint}") from None
+            raise ValueError(f"{shown(value)} {_wrong(error, noun)}; {hint}") from None
         if number < least:
             raise ValueError(f"{shown(value)} is below {least}; {hint}")
         if number > most:
@@ -122,28 +152,47 @@ def _quantity_json(*examples: object) -> Json:
     return Json({"type": ["string", "number"], "examples": list(examples)})
 
 
+def _unit_json(*examples: str) -> Json:
+    return Json({"type": "string", "examples": list(examples)})
+
+
 Duration = Annotated[
     float,
     _above_zero(units.seconds, '30 days", "36 hours", "90 s', 1000 * 31557600.0, "1000 years"),
-    _quantity_json("30 days", "36 hours"),
+    _with_unit("30 days"),
+    _unit_json("30 days", "36 hours"),
 ]
 Usd = Annotated[
     float, _above_zero(units.usd, "3M USD", 1e15, "1e15 USD"), _quantity_json("3M USD", "$250k", 100000)
 ]
 UsdPerHour = Annotated[float, BeforeValidator(units.usd_per_hour), _quantity_json("55.04 USD/hour", 0)]
-Watts = Annotated[float, _above_zero(units.watts, "2 MW", 1e15, "1e15 W"), _quantity_json("2 MW", "700 kW")]
+Watts = Annotated[
+    float,
+    _above_zero(units.watts, "2 MW", 1e15, "1e15 W"),
+    _with_unit("2 MW"),
+    _unit_json("2 MW", "700 kW"),
+]
 WattHours = Annotated[
-    float, _above_zero(units.watt_hours, "500 MWh", 1e18, "1e18 Wh"), _quantity_json("500 MWh", "20 GWh")
+    float,
+    _above_zero(units.watt_hours, "500 MWh", 1e18, "1e18 Wh"),
+    _with_unit("500 MWh"),
+    _unit_json("500 MWh", "20 GWh"),
 ]
 Kilograms = Annotated[
-    float, _above_zero(units.kilograms, "20 t CO2e", 1e15, "1e15 kg"), _quantity_json("20 t CO2e", "500 kg")
+    float,
+    _above_zero(units.kilograms, "20 t CO2e", 1e15, "1e15 kg"),
+    _with_unit("20 t CO2e"),
+    _unit_json("20 t CO2e", "500 kg"),
 ]
 Bytes = Annotated[
-    float, _above_zero(units.bytes_, "54 GB", 1e18, "1e18 bytes"), _quantity_json("54 GB", "15 TB")
+    float,
+    _above_zero(units.bytes_, "54 GB", 1e18, "1e18 bytes"),
+    _with_unit("54 GB"),
+    _unit_json("54 GB", "15 TB"),
 ]
 BytesPerToken = Annotated[
     float,
-    _above_zero(units.count, "4.2", 1e3, "1,000 bytes a token"),
+    _above_zero(_mean("bytes", 4.2), "4.2", 1e3, "1,000 bytes a token"),
     Json({"type": "number", "examples": [4.2]}),
 ]
 
@@ -151,11 +200,12 @@ Workers = Annotated[int, _whole("workers", 4, 1e6, least=2), Json({"type": "inte
 Bandwidth = Annotated[
     float,
     _above_zero(units.bytes_per_s, "10 Gb/s", 1e15, "1e15 bytes a second"),
-    _quantity_json("10 Gb/s", "1.25 GB/s"),
+    _with_unit("10 Gb/s"),
+    _unit_json("10 Gb/s", "1.25 GB/s"),
 ]
 ImagesEach = Annotated[
     float,
-    _above_zero(units.count, "1", 1e6, "a million images a sequence"),
+    _above_zero(_mean("images", 1), "1", 1e6, "a million images a sequence"),
     Json({"type": "number", "examples": [1]}),
 ]
 Patches = Annotated[int, _whole("patches", 1024, 1e7), _quantity_json(1024)]
