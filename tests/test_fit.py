@@ -95,6 +95,17 @@ def test_changes_are_told_and_save_devices() -> None:
     assert [option.devices for option in options] == sorted((o.devices for o in options), reverse=True)
 
 
+def test_the_first_sentence_names_the_devices_that_do_most_each_and_slow_ways_are_told_as_such() -> None:
+    device = fitted(Wanted("llama-3-70b", ("rtx4090",)))
+    same = [o for o in device.options if o.optimizer == "adamw" and o.sequence_length == 8192]
+    best = max((o for o in same if not o.memory.fragile), key=lambda o: o.tokens_per_s_per_device)
+    assert device.advice[0].startswith(f"Best use of each device: {best.devices:,} devices ")
+    plain = [o for o in device.options if not o.changes]
+    assert max(o.tokens_per_s_per_device for o in plain) < 0.9 * best.tokens_per_s_per_device
+    assert "of the best below" in device.advice[1]
+    assert "It runs well" not in device.advice[1]
+
+
 def test_a_lesser_count_misses_what_it_is_said_to_miss() -> None:
     device = fitted(BIG)
     short = device.too_few

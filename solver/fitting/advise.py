@@ -13,6 +13,7 @@ NAMES = {  # of memory.parts, in sentences
 }
 TWICE = 100.0  # percent more
 WELL = 1.1  # times the speed of a device from which on a larger number of them is recommended
+SLOW = 0.5  # of the best speed of a device: below, an option is told with its speed
 DEGREES = ("tp", "cp", "pp", "vpp", "ep", "etp", "dp", "zero", "shard", "micro_batch")
 
 
@@ -21,7 +22,9 @@ def advice(options: Sequence[FitOption], short: Shortfall | None, as_is: int | N
     if not options:
         return [_hopeless(short)]
     plain = [option for option in options if not option.changes]
-    told = [_plain(plain)] if as_is else ["No number of devices holds it as it is."]
+    told = (
+        [_cheapest(options), _plain(plain, swiftest(same_training(options)))] if as_is else [_none(options)]
+    )
     alike: dict[tuple[str, ...], list[FitOption]] = {}
     for option in options:
         alike.setdefault(tuple(option.changes), []).append(option)
@@ -29,18 +32,56 @@ def advice(options: Sequence[FitOption], short: Shortfall | None, as_is: int | N
     return told + ([_below(short)] if short else [])
 
 
-def _plain(options: Sequence[FitOption]) -> str:
-    """Without a change: the fewest devices, the fewest with room to spare, and where it runs well."""
-    fewest = options[-1]
-    best = max(options, key=lambda option: option.tokens_per_s_per_device)
+def swiftest(options: Sequence[FitOption]) -> FitOption:
+    """The option whose devices do most each, so that a token takes the least device time."""
+    return max(options, key=lambda option: option.tokens_per_s_per_device)
+
+
+def same_training(options: Sequence[FitOption]) -> list[FitOption]:
+    """Those that recompute or offload at most, with room to spare where any has it."""
+    asked = options[0]
+    same = [
+        option
+        for option in options
+        if (option.precision, option.optimizer, option.sequence_length)
+        == (asked.precision, asked.optimizer, asked.sequence_length)
+    ]
+    return [option for option in same if not option.memory.fragile] or same
+
+
+def _cheapest(options: Sequence[FitOption]) -> str:
+    best = swiftest(same_training(options))
+    way = f"with {listed(best.changes)}" if best.changes else "as it is"
+    speed = best.tokens_per_s_per_device
+    return f"Best use of each device: {cards(best)} {way}, {speed:,.0f} tokens a second each."
+
+
+def _none(options: Sequence[FitOption]) -> str:
+    return f"No number of devices holds it as it is. {_cheapest(options)}"
+
+
+def _plain(options: Sequence[FitOption], swift: FitOption) -> str:
+    """Without a change: the fewest devices, the fewest with room to spare, and where it runs well.
+
+    swift: the fastest of all, with or without a change
+    """
+    fewest, best = options[-1], swiftest(options)
     ratio = best.tokens_per_s_per_device / fewest.tokens_per_s_per_device
     told = f"{cards(fewest)} hold{'s' * (fewest.devices == 1)} it as it is{_tight(fewest)}: {use(fewest)}."
     roomy = [o for o in options if not o.memory.fragile and (o is not best or ratio < WELL)]
     if fewest.memory.fragile and roomy:
-        told += f" {cards(roomy[-1])} do with room to spare: {use(roomy[-1])}."
-    if ratio >= WELL:
+        told += f" {cards(roomy[-1])} do with room to spare{_slow(roomy[-1], best)}: {use(roomy[-1])}."
+    share = best.tokens_per_s_per_device / swift.tokens_per_s_per_device
+    if ratio >= WELL and share >= 1 / WELL:
         told += f" It runs well from {cards(best)} on, where a device does {ratio:.1f} times as much."
+    elif ratio >= WELL:
+        told += f" {cards(best)} do {ratio:.1f} times as much each, and still {share:.0%} of the best below."
     return told
+
+
+def _slow(option: FitOption, best: FitOption) -> str:
+    share = option.tokens_per_s_per_device / best.tokens_per_s_per_device
+    return f", but each does {share:.0%} of what it does on {best.devices:,}" if share < SLOW else ""
 
 
 def _changed(options: Sequence[FitOption], plain: Sequence[FitOption]) -> str:
