@@ -119,7 +119,9 @@ class Step:
     @property
     def owners_s(self) -> Floats:
         """What it takes beyond a gather that each rank sends the whole tensors it owns itself. [s], (N,)"""
-        shards, whole = Shards.of(self.layouts).dense, self.setting.framework.owned_tensors
+        if not (whole := self.setting.framework.owned_tensors):
+            return np.zeros(len(self.layouts))
+        shards = Shards.of(self.layouts).dense
         group = com.span(shards, self.layouts.tp, self.network)
         owners = np.where(self.layouts.zero > 0, np.minimum(shards, whole * self.stages.most), 0)
         return com.broadcasts_s(owners, group, self.network)
