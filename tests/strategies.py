@@ -134,3 +134,17 @@ def problems(draw: st.DrawFn, *, pinned: bool = True) -> dict[str, Any]:
         "catalog": small_catalog(),
         "objective": draw(st.sampled_from(["cost", "time", "energy", "carbon"])),
     }
+
+
+@st.composite
+def markets(draw: st.DrawFn, factor: float = 1.0) -> dict[str, Any]:
+    """Offers that bind for a while, and reservations that others join; prices times a factor."""
+    offer: dict[str, Any] = {"provider": "acme", "machine": "h100-sxm-8", "count": 3, "fabric": "eth-100"}
+    offer |= {"price": f"{draw(st.sampled_from([9, 16])) * factor} USD/hour"}
+    offer |= draw(st.sampled_from([{}, {"min_term": "20 days"}, {"min_term": "2 hours", "min_count": 2}]))
+    held: dict[str, Any] = {"provider": "north", "machine": "h100-sxm-8", "count": 1, "region": "eu"}
+    held |= {"price": f"{draw(st.sampled_from([0, 3])) * factor} USD/hour"}
+    further = draw(st.sampled_from([None, 12, 2]))
+    held |= {"overflow": "on-demand" if further is None else f"{further * factor} USD/hour"}
+    made = {"offers": [offer], "reservations": [held]}
+    return {name: made[name] for name in draw(st.sets(st.sampled_from(sorted(made))).map(sorted))}

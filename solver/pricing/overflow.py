@@ -23,20 +23,20 @@ def reserved(shop: Shop) -> Iterator[Offering]:
         machine = machine_of(shop, item, field)
         if machine is None:
             continue
-        alone = _alone(shop, item, index)
+        seat, days = _seat(shop, item, index), lasts_days(shop, item, field)
+        alone = offering_of(shop, item, seat, item.count, (item.price, None))
+        alone = alone.model_copy(update={"max_days": days})
         yield alone
         if item.overflow is not None:
-            mixed = list(_mixed(shop, item, alone, machine))
+            mixed = [_with(alone, item, other, machine) for other in _others(shop, item, seat, machine)]
             if not mixed:
                 shop.faults.append(Fault(f"{field}.overflow", _none(item)))
             yield from mixed
 
 
-def _alone(shop: Shop, item: Reservation, index: int) -> Offering:
+def _seat(shop: Shop, item: Reservation, index: int) -> Seat:
     site = shop.catalog.site(item.provider, item.region)
-    seat = Seat(f"reservation:{index}:{item.provider}:{item.machine}", item.provider, item.region, site)
-    found = offering_of(shop, item, seat, item.count, (item.price, None))
-    return found.model_copy(update={"max_days": lasts_days(shop, item, f"reservations[{index}]")})
+    return Seat(f"reservation:{index}:{item.provider}:{item.machine}", item.provider, item.region, site)
 
 
 def _none(item: Reservation) -> str:
@@ -48,24 +48,22 @@ def _none(item: Reservation) -> str:
     )
 
 
-def _mixed(shop: Shop, item: Reservation, alone: Offering, machine: Machine) -> Iterator[Offering]:
-    """What is reserved together with each offering on demand that can join it, or with more at a price."""
-    if item.overflow == "on-demand":
-        for other in shop.catalog.offerings:
-            if _joins(other, item):
-                yield _with(alone, item, other, machine)
-    elif item.overflow is not None and alone.fabric:
-        provider = shop.catalog.providers.get(item.provider)
-        most = (provider.max_devices if provider else None) or LARGEST
-        priced = {"usd_per_hour": item.overflow, "max_devices": most}
-        yield _with(alone, item, alone.model_copy(update=priced), machine)
+def _others(shop: Shop, item: Reservation, seat: Seat, machine: Machine) -> list[Offering]:
+    """Offerings on demand that can join what is reserved, or one at the price that is stated."""
+    if item.overflow is None or item.overflow == "on-demand":
+        link = shop.catalog.fabric(item.fabric) if item.fabric else None
+        networks = {link.id} if link else {*shop.catalog.scale_out}
+        return [o for o in shop.catalog.offerings if _beside(o, item) and o.fabric in networks]
+    provider = shop.catalog.providers.get(item.provider)
+    most = ((provider.max_devices if provider else None) or LARGEST) // machine.devices
+    other = offering_of(shop, item, seat, max(most, 2), (item.overflow, None))
+    return [other] if other.fabric else []
 
 
-def _joins(other: Offering, item: Reservation) -> bool:
-    """Whether machines of an offering stand beside the reserved ones, on one network with them."""
+def _beside(other: Offering, item: Reservation) -> bool:
+    """Whether machines of an offering stand beside the reserved ones."""
     same = (other.provider, other.machine, other.pricing) == (item.provider, item.machine, "on-demand")
-    here = item.region in (ANYWHERE, other.region)
-    return same and here and other.fabric is not None and item.fabric in (None, other.fabric)
+    return same and item.region in (ANYWHERE, other.region)
 
 
 def _with(alone: Offering, item: Reservation, other: Offering, machine: Machine) -> Offering:

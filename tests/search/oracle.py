@@ -208,9 +208,6 @@ def priced(job: Job, what: tuple[Offering, Pool], step_s: float, devices: int) -
     wall_s = float(run.wall_clock_s[0])
     if offering.max_days is not None and wall_s > offering.max_days * DAY_S:
         return None
-    paid_s = wall_s
-    if offering.term_days is not None:
-        paid_s = math.ceil(wall_s / (offering.term_days * DAY_S)) * offering.term_days * DAY_S
     operations = job.operations
     stored_gb = job.steps * job.sequence * job.global_batch * operations.token_bytes / 1e9
     stored_gb += (
@@ -220,7 +217,7 @@ def priced(job: Job, what: tuple[Offering, Pool], step_s: float, devices: int) -
     out_gb = operations.weight_bytes * job.architecture.total_parameters / 1e9
     beside_usd = stored_gb * site.storage * months + out_gb * site.egress + site.head_node * wall_s / 3600
     beside_usd += machines * machine.devices * site.host * wall_s / 3600
-    beside_usd *= offering.pricing != "owned"
+    beside_usd *= offering.pricing != "owned" or offering.overflow is not None
     cards = pool.fabric.nics * machine.hosts if pool.fabric else 0
     hosts = machines * machine.hosts
     ports = 0 if machines == 1 else 1 if hosts <= 64 else 3 if hosts <= 2048 else 5
@@ -234,13 +231,25 @@ def priced(job: Job, what: tuple[Offering, Pool], step_s: float, devices: int) -
         layout=(),
         devices=devices,
         wall_clock_s=wall_s,
-        cost_usd=machines * offering.usd_per_hour * paid_s / 3600 + beside_usd,
+        cost_usd=rent(offering, machines, wall_s) + beside_usd,
         energy_wh=energy_wh,
         carbon_kg=energy_wh / 1000 * site.carbon,
         power_w=machines * machine.power,
         machines=machines,
         machine=machine,
     )
+
+
+def rent(offering: Offering, machines: int, wall_s: float) -> float:
+    """What is paid for the machines: whole terms, least terms and counts, reserved ones beside others."""
+    paid_s = max(wall_s, offering.least_days * DAY_S)
+    if offering.term_days is not None:
+        paid_s = math.ceil(wall_s / (offering.term_days * DAY_S)) * offering.term_days * DAY_S
+    billed = max(machines, offering.least_machines)
+    if (mixed := offering.overflow) is None:
+        return billed * offering.usd_per_hour * paid_s / 3600
+    few = min(billed, mixed.reserved)
+    return (few * mixed.reserved_usd * wall_s + (billed - few) * mixed.further_usd * paid_s) / 3600
 
 
 def stated(problem: Problem) -> Pins:

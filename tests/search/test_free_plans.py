@@ -1,4 +1,4 @@
-"""Where several plans cost the same, as all on machines that cost nothing do, a sound one is before a fragile."""
+"""Where several plans cost the same, as all do on machines that cost nothing, a sound one is the first."""
 
 from typing import Any
 

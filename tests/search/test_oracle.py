@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 from oracle import KEY, VALUE, Row, best, everything
-from strategies import SHAPES, problems, small_catalog
+from strategies import SHAPES, markets, problems, small_catalog
 
 import solver
 from solver.answer import Answer
@@ -46,7 +46,7 @@ def some_limits(draw: st.DrawFn, rows: list[Row]) -> dict[str, Any]:
 
 def agrees(data: st.DataObject) -> None:
     """One random problem: same values, and every plan is one of the oracle's rows."""
-    file = data.draw(problems())
+    file = data.draw(problems()) | data.draw(markets())
     rows = everything(solver.load(file))
     if rows:
         file["limits"] |= data.draw(st.composite(some_limits)(rows))
