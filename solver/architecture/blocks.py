@@ -231,6 +231,12 @@ class Architecture:
     def total_parameters(self) -> int:
         return self.outer_parameters + sum(b.parameters * n for b, n in self.blocks)
 
+    @cached_property
+    def trained(self) -> float:
+        """Share of the layers' matrices that are trained; the others have no gradients and no optimizer."""
+        sizes = [(m.parameters * n, m.trainable) for block, n in self.blocks for m in block.matmuls]
+        return sum(size for size, trained in sizes if trained) / max(sum(size for size, _ in sizes), 1)
+
     @property
     def active_parameters(self) -> int:
         """Parameters that one token meets, the input table counted whole."""

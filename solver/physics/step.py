@@ -148,19 +148,20 @@ class Step:
         Source: Rajbhandari et al. 2020, arXiv 1910.02054; DeepSpeed, runtime/engine.py, backward.
         """
         shards, ranks = replicas
-        model, zero = self.setting.model, self.layouts.zero
+        model, zero, trained = self.setting.model, self.layouts.zero, self.setting.architecture.trained
         inner = com.span(shards, stride, self.network)
-        messages = (held * model.gradient, held * model.gathered)
+        gradients = held * trained * model.gradient
+        messages = (gradients, held * np.where(self.regathers, 1, trained) * model.gathered)
         calls = np.where(zero >= GRADIENTS, self.stages.most, 1)
         scatter, gather = com.gathers_s(messages, inner, self.network, calls)
         gathers = np.where(self.regathers, 2 * self.layouts.grad_accum, 1)
         sharded = self.reductions * scatter + gathers * gather
         if self.setting.local.workers == 1 and ((copies := ranks // shards) > 1).any():
             outer = com.span(copies, stride * shards, self.network)
-            sharded = sharded + com.all_reduce_s(held * model.gradient / shards, outer, self.network)
+            sharded = sharded + com.all_reduce_s(gradients / shards, outer, self.network)
         if not (whole := (zero == 0) & (ranks > 1)).any():
             return sharded
-        return np.where(whole, com.all_reduce_s(held * model.gradient, inner, self.network), sharded)
+        return np.where(whole, com.all_reduce_s(gradients, inner, self.network), sharded)
 
     @cached_property
     def outer_s(self) -> Floats:
@@ -183,7 +184,7 @@ class Step:
     @cached_property
     def owned(self) -> Floats:
         """Parameters that a rank updates. (N,)"""
-        return owned_by(self.held, self.layouts)
+        return self.setting.architecture.trained * owned_by(self.held, self.layouts)
 
     @cached_property
     def optimizer_s(self) -> Floats:
@@ -192,7 +193,7 @@ class Step:
         And the products of its iterations on whole matrices, in 16 bits, shared as the state is.
         """
         model, kind = self.setting.model, self.setting.optimizer
-        state = optimizer_bytes(self.held, self.layouts, self.setting)
+        state = self.setting.architecture.trained * optimizer_bytes(self.held, self.layouts, self.setting)
         moved = 2 * state + self.owned * (model.gradient + model.weight)
         seconds = moved / self.rank.pointwise_bytes_per_s
         if kind.iterations:

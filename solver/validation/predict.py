@@ -113,7 +113,7 @@ def job_of(row: Row, catalog: Catalog, architecture: Architecture) -> Job:
 
 def trained(architecture: Architecture, task: str) -> Architecture:
     """The architecture with what the task trains: adapters (lora) leave every matrix frozen."""
-    if task != "lora":
+    if not task.startswith("lora"):
         return architecture
     frozen = tuple(
         (replace(block, matmuls=tuple(replace(m, trainable=False) for m in block.matmuls)), count)
