@@ -14,6 +14,7 @@ from solver.layout import Ints, Layouts
 from solver.physics import communication as com
 from solver.physics.compute import Layer, Pass, ends_s, mean_layer, pieces_s, tokens
 from solver.physics.hardware import Floats, Network, Number, Rank
+from solver.physics.recompute import last_share
 from solver.physics.setting import Setting
 from solver.physics.split import held_by_layer
 from solver.physics.towers import towers_s
@@ -53,7 +54,10 @@ def layer_time(layer: Layer, cut: Layouts, setting: Setting, communication_s: Nu
     Source: measured on eager small models, see docs/physics.md (0.9 ms a layer in a 2023 stack).
     """
     forward, backward = layer
-    share = np.array([[k.matmul, k.attention, k.elementwise] for k in setting.kinds])[cut.recompute]
+    last = last_share(setting.architecture)
+    share = np.array(
+        [[k.matmul * (1 - last * k.ends_early), k.attention, k.elementwise] for k in setting.kinds]
+    )[cut.recompute]
     again = share[:, 0] * forward.matmul + share[:, 1] * forward.attention + share[:, 2] * forward.elementwise
     host, half = host_s(setting, cut), communication_s / 2
     waiting = np.maximum(host - forward.total - half, 0) + np.maximum(
@@ -139,7 +143,8 @@ def layer_cost(
 def accumulating(layer: Layer, setting: Setting, rank: Rank, cut: Layouts) -> Layer:
     """The passes with the gradients of a micro-batch added to their sum: traffic of each weight held. (K,)"""
     held = held_by_layer(setting.architecture, cut)
-    moved = (held.dense + held.expert) * setting.framework.accumulation_bytes
+    trained = setting.architecture.trained * (held.dense + held.expert)
+    moved = trained * setting.framework.accumulation_bytes
     backward = layer.backward
     added = backward.elementwise + moved / rank.pointwise_bytes_per_s
     return layer._replace(backward=backward._replace(elementwise=added))

@@ -1,8 +1,10 @@
 """What recomputation keeps of a layer's activations, and what it computes twice."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
+from solver.architecture.blocks import Architecture, Block, Shard
 from solver.layout import RECOMPUTE
 
 
@@ -15,6 +17,7 @@ class Recompute(NamedTuple):
     outputs                          share of the matmul outputs kept
     scores                           share of unfused attention's score matrices kept
     sums                             share of the row-cut matmuls' outputs kept whole, before tp sums them
+    ends_early                       share of the layer's last matmul that does not run again
     """
 
     matmul: float
@@ -25,12 +28,16 @@ class Recompute(NamedTuple):
     outputs: float
     scores: float
     sums: float = 0.0
+    ends_early: float = 0.0
 
 
 KINDS = {  # by the names that frameworks' records use
     "none": Recompute(0, 0, 0, 0, 1, 1, 1),
     # The layer's input is kept, the whole layer runs again (Chen et al. 2016, arXiv 1604.06174).
     "full": Recompute(1, 1, 1, 1, 0, 0, 0),
+    # The same until all is there that the backward pass needs: the last matmul's output, and its sum over tp,
+    # are not (PyTorch, torch.utils.checkpoint, use_reentrant=False; XLA removes what nothing reads).
+    "full_but_last": Recompute(1, 1, 1, 0.5, 0, 0, 0, ends_early=1),
     # Scores and context run again (Korthikanti et al. 2022, arXiv 2205.05198, sec. 5).
     "core_attention": Recompute(0, 1, 0, 0, 1, 1, 0),
     # Every second matmul's output is kept, attention's too; the rest runs again (torchtitan repository).
@@ -44,3 +51,20 @@ KINDS = {  # by the names that frameworks' records use
 def kinds_of(names: Mapping[str, str]) -> tuple[Recompute, ...]:
     """What a framework recomputes under each word of RECOMPUTE; nothing where it has no such word."""
     return tuple(KINDS[names.get(word, "none")] for word in RECOMPUTE)
+
+
+@lru_cache(maxsize=256)
+def last_share(architecture: Architecture) -> float:
+    """FLOPs of the last matmuls of all layers over those of all matmuls.
+
+    Of routed experts none: their gates' gradient needs what they put out.
+    """
+    last = sum(count * _last(block) for block, count in architecture.blocks)
+    return last / sum(
+        count * matmul.flops for block, count in architecture.blocks for matmul in block.matmuls
+    )
+
+
+def _last(block: Block) -> float:
+    """FLOPs of the matmul that ends a block."""
+    return sum(m.flops for m in block.matmuls[-1:] if m.shard is Shard.ROW and not m.routed)
