@@ -61,6 +61,7 @@ class Era(Record):
     deduplicated: bool | None = None
     gradient_overlap: float | None = None
     gradient_overlaps: dict[str, float] | None = None
+    layer_calls: int | None = None
     owned_tensors: int | None = None
     tensor_overlap: float | None = None
     expert_overlap: float | None = None
@@ -157,6 +158,8 @@ class Framework(Fact):
     """Share of the gradient reduction that may hide behind the backward pass."""
     gradient_overlaps: dict[str, float] = Field(default_factory=dict)
     """The same by architecture of the device, where it differs: collectives may need its compute units."""
+    layer_calls: int = 0
+    """Of a layer, where ZeRO 1 gathers each tensor in a call of its own; 0: all of a stage in one."""
     owned_tensors: int = 0
     """Of a layer, where ZeRO 1 gives ranks whole tensors that they send to all; 0: all own a part of each."""
     tensor_overlap: float

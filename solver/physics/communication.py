@@ -107,20 +107,18 @@ def gather_s(message_bytes: Number, group: Span, network: Network) -> Floats:
     Source: Johnsson, Ho 1989, IEEE Trans. Comput. 38(9), 1249-1268 (pipelining); Thakur, Rabenseifner, Gropp
     2005, Int. J. High Perform. Comput. Appl. 19(1), 49-66 (ring); constants: docs/kernels.md.
     """
-    return gathers_s((message_bytes,), group, network)[0]
+    return gathers_s(((message_bytes, 1),), group, network)[0]
 
 
-def gathers_s(
-    messages_bytes: Iterable[Number], group: Span, network: Network, calls: Number = 1
-) -> list[Floats]:
+def gathers_s(messages: Iterable[tuple[Number, Number]], group: Span, network: Network) -> list[Floats]:
     """Times of gathers over one group, whose rate and latency are computed once. [s], each (N,)
 
-    calls: collectives that a message is sent in; each goes around the ring.
+    messages: bytes, and the calls that they are sent in, each of which goes around the ring.
     """
     share = (group.ranks - 1) / group.ranks
     rate, start = ring_bytes_per_s(group, network), np.sqrt(latency_s(group, network))
-    hops = calls * hops_s(group, network)
-    return [np.square(np.sqrt(_over(share * message, rate)) + start) + hops for message in messages_bytes]
+    hops = hops_s(group, network)
+    return [np.square(np.sqrt(_over(share * sent, rate)) + start) + calls * hops for sent, calls in messages]
 
 
 def all_reduce_s(message_bytes: Number, group: Span, network: Network) -> Floats:

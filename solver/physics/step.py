@@ -143,17 +143,17 @@ class Step:
         ZeRO 0: an all-reduce of the gradients. 1: a reduce-scatter and a gather of the weights. 2: scatters
         with every micro-batch. 3: gathers them forward and backward too (once where they stay gathered). A
         partial shard sums the gradients over the copies besides. From stage 2 on each layer is a collective
-        of its own. replicas: (that share one copy, all).
+        of its own (layer_calls: each tensor that is gathered). replicas: (that share one copy, all).
 
         Source: Rajbhandari et al. 2020, arXiv 1910.02054; DeepSpeed, runtime/engine.py, backward.
         """
         shards, ranks = replicas
         model, zero, trained = self.setting.model, self.layouts.zero, self.setting.architecture.trained
         inner = com.span(shards, stride, self.network)
-        gradients = held * trained * model.gradient
-        messages = (gradients, held * np.where(self.regathers, 1, trained) * model.gathered)
-        calls = np.where(zero >= GRADIENTS, self.stages.most, 1)
-        scatter, gather = com.gathers_s(messages, inner, self.network, calls)
+        gradients, calls = held * trained * model.gradient, np.where(zero >= GRADIENTS, self.stages.most, 1)
+        weights = held * np.where(self.regathers, 1, trained) * model.gathered
+        tensors = np.maximum(calls, self.setting.framework.layer_calls * self.stages.most)
+        scatter, gather = com.gathers_s(((gradients, calls), (weights, tensors)), inner, self.network)
         gathers = np.where(self.regathers, 2 * self.layouts.grad_accum, 1)
         sharded = self.reductions * scatter + gathers * gather
         if self.setting.local.workers == 1 and ((copies := ranks // shards) > 1).any():

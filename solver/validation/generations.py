@@ -10,7 +10,7 @@ from solver.validation.words import era_of, framework_of
 TIME = (
     "fused", "cast_bytes", "accumulation_bytes", "attention", "matmul", "grouped", "layer_launch",
     "expert_launch", "send_pause", "scattered", "deduplicated", "gradient_overlap", "gradient_overlaps",
-    "tensor_overlap", "expert_overlap", "step_overhead", "joined", "owned_tensors",
+    "tensor_overlap", "expert_overlap", "step_overhead", "joined", "owned_tensors", "layer_calls",
 )  # fmt: skip
 CURRENT = "current"  # the record itself: what is planned
 
