@@ -11,6 +11,7 @@ from solver.architecture import from_inline
 from solver.catalog import load
 from solver.errors import InputError
 from solver.validation import validate
+from solver.validation.predict import predict
 from solver.validation.ranking import Timed, order_of
 from solver.validation.recompute import recompute_of
 from solver.validation.rows import Row, read
@@ -80,6 +81,16 @@ def test_a_generation_that_notes_tell_apart_is_of_runs_that_say_so_alone() -> No
     assert said is not None
     assert off is not None
     assert said.layer_launch < off.layer_launch
+
+
+# catalogs/runs/published.csv, moezoo-006 to 013: the same layout with balance forced and without.
+def test_routing_left_to_itself_makes_a_step_longer_by_what_was_measured() -> None:
+    runs = {run.id: run for run in read(RUNS / "published.csv") if run.id.startswith("moezoo")}
+    for forced, free in (("006", "007"), ("008", "009"), ("010", "011"), ("012", "013")):
+        pair = [runs[f"moezoo-{number}"] for number in (forced, free)]
+        told = [predict(run, CATALOG).step_time_s for run in pair]
+        measured = [float(run.text("step_time_s")) for run in pair]
+        assert told[1] / told[0] == pytest.approx(measured[1] / measured[0], rel=0.02)
 
 
 def test_sharding_words_hold_stage_and_replicas() -> None:

@@ -22,6 +22,7 @@ from solver.validation.words import (
     as_printed,
     fabric_of,
     framework_of,
+    imbalance_of,
     optimizer_of,
     schedule_of,
     sharding_of,
@@ -97,7 +98,7 @@ def comparable(row: Row, memory: Memory) -> Floats:
 
 
 def job_of(row: Row, catalog: Catalog, architecture: Architecture) -> Job:
-    """What was trained. Benchmarks force balanced routing."""
+    """What was trained."""
     return Job(
         architecture=trained(architecture, row.text("task")),
         sequence=row.integer("seq_len"),
@@ -106,7 +107,7 @@ def job_of(row: Row, catalog: Catalog, architecture: Architecture) -> Job:
         gradient_dtype=None,
         operations=catalog.operations["operations"],
         flash=row.text("attention_kernel") != "unfused",
-        imbalance=1.0,
+        imbalance=imbalance_of(row),
         optimizer=optimizer_of(row),
     )
 

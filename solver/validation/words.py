@@ -108,6 +108,25 @@ def optimizer_of(row: Row) -> str:
     return "adamw"
 
 
+class Routing(NamedTuple):
+    """What runs print of their routing: a glob on notes, tokens of the busiest expert rank over the mean."""
+
+    notes: str
+    imbalance: float
+
+
+@cache
+def known_routings() -> tuple[Routing, ...]:
+    """catalogs/runs/routing.csv."""
+    return tuple(Routing(row["notes"], float(row["imbalance"])) for row in _table("routing.csv"))
+
+
+def imbalance_of(row: Row) -> float:
+    """Of what the run prints; 1 where it says nothing: benchmarks force balance."""
+    found = (known.imbalance for known in known_routings() if fits(row.text("notes"), [known.notes]))
+    return next(found, 1.0)
+
+
 class Part(NamedTuple):
     """A variant of a device that some runs print: globs on notes and device, and what differs."""
 
