@@ -48,6 +48,7 @@ def test_every_field_of_a_generation_is_of_time_or_of_memory_and_names() -> None
         "until",
         "compiled",
         "notes",
+        "precisions",
         "recompute",
         "kept",
         "buffers",

@@ -45,6 +45,8 @@ class Era(Record):
     """Of runs that state so alone."""
     notes: list[str] = Field(default_factory=list)
     """Of runs whose notes have one of these globs; none: of all."""
+    precisions: list[str] = Field(default_factory=list)
+    """Of runs in these; none: of all."""
     recompute: dict[str, str] | None = None
     gradient_bytes: float | None = None
     accumulation_bytes: float | None = None
@@ -61,6 +63,7 @@ class Era(Record):
     deduplicated: bool | None = None
     gradient_overlap: float | None = None
     gradient_overlaps: dict[str, float] | None = None
+    reduced_bytes: float | None = None
     layer_calls: int | None = None
     owned_tensors: int | None = None
     tensor_overlap: float | None = None
@@ -87,7 +90,9 @@ class Era(Record):
 
     @property
     def differences(self) -> dict[str, Any]:
-        return self.model_dump(exclude={"name", "aliases", "until", "compiled", "notes"}, exclude_none=True)
+        return self.model_dump(
+            exclude={"name", "aliases", "until", "compiled", "notes", "precisions"}, exclude_none=True
+        )
 
 
 class Framework(Fact):
@@ -158,6 +163,8 @@ class Framework(Fact):
     """Share of the gradient reduction that may hide behind the backward pass."""
     gradient_overlaps: dict[str, float] = Field(default_factory=dict)
     """The same by architecture of the device, where it differs: collectives may need its compute units."""
+    reduced_bytes: float = 0.0
+    """Of a gradient element under ZeRO 1, if a reduce-scatter would move more than it is held in."""
     layer_calls: int = 0
     """Of a layer, where ZeRO 1 gathers each tensor in a call of its own; 0: all of a stage in one."""
     owned_tensors: int = 0

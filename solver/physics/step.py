@@ -151,9 +151,11 @@ class Step:
         model, zero, trained = self.setting.model, self.layouts.zero, self.setting.architecture.trained
         inner = com.span(shards, stride, self.network)
         gradients, calls = held * trained * model.gradient, np.where(zero >= GRADIENTS, self.stages.most, 1)
+        sent = held * trained * np.where(zero == 1, self.setting.framework.reduced_bytes, 0)
         weights = held * np.where(self.regathers, 1, trained) * model.gathered
         tensors = np.maximum(calls, self.setting.framework.layer_calls * self.stages.most)
-        scatter, gather = com.gathers_s(((gradients, calls), (weights, tensors)), inner, self.network)
+        messages = ((np.maximum(gradients, sent), calls), (weights, tensors))
+        scatter, gather = com.gathers_s(messages, inner, self.network)
         gathers = np.where(self.regathers, 2 * self.layouts.grad_accum, 1)
         sharded = self.reductions * scatter + gathers * gather
         if self.setting.local.workers == 1 and ((copies := ranks // shards) > 1).any():

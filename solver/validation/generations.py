@@ -11,6 +11,7 @@ TIME = (
     "fused", "cast_bytes", "accumulation_bytes", "attention", "matmul", "grouped", "layer_launch",
     "expert_launch", "send_pause", "scattered", "deduplicated", "gradient_overlap", "gradient_overlaps",
     "tensor_overlap", "expert_overlap", "step_overhead", "joined", "owned_tensors", "layer_calls",
+    "reduced_bytes",
 )  # fmt: skip
 CURRENT = "current"  # the record itself: what is planned
 

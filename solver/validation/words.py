@@ -44,11 +44,12 @@ def as_of(framework: Framework, row: Row) -> Framework:
 
 
 def era_of(framework: Framework, row: Row) -> Era | None:
-    """The first era whose names, dates, compilation and notes fit the run."""
-    name, compiled, notes = row.text("framework"), compiled_of(row), row.text("notes")
+    """The first era whose names, dates, compilation, precisions and notes fit the run."""
+    name, precision, notes = (row.text(column) for column in ("framework", "precision", "notes"))
+    compiled = compiled_of(row)
     for era in framework.eras:
-        told = fits(name, era.aliases) and fits(notes, era.notes)
-        if told and row.date <= era.until and era.compiled in (None, compiled):
+        named, told = fits(name, era.aliases), fits(notes, era.notes) and fits(precision, era.precisions)
+        if named and told and row.date <= era.until and era.compiled in (None, compiled):
             return era
     return None
 

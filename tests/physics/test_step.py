@@ -76,6 +76,18 @@ def test_a_ring_has_the_network_cards_of_its_members_in_a_machine() -> None:
     assert apart[0] == pytest.approx(3 / 4 / 10, rel=1e-3)
 
 
+# DeepSpeed, runtime/bf16_optimizer.py: float32 gradients are all-reduced (8 bytes an element, as a reduce-
+# scatter moves them), 16-bit weights gathered; else 2 and 2.
+def test_whole_float32_gradients_take_two_and_a_half_times_as_long() -> None:
+    own = CATALOG.frameworks["megatron-core"].model_copy(update={"gradient_bytes": 2, "gradient_overlap": 0})
+    layout = {"dp": 32, "tp": 4, "zero": 1}
+    plain, whole = (
+        part(step_of(SMALL, pool_of("a100-80-sxm-8", own.model_copy(update=sent)), **layout), "data_parallel")
+        for sent in ({}, {"reduced_bytes": 8})
+    )
+    assert whole / plain == pytest.approx(10 / 4, rel=0.05)
+
+
 # 1F1B: pp - 1 stages wait beside grad_accum micro-batches: 3/8 of the layers; interleaved over 4: 3/32.
 def test_the_bubble_is_that_of_the_paper() -> None:
     pool = pool_of("h100-sxm-8")
