@@ -53,8 +53,10 @@ def test_the_plan_of_a_device_is_the_one_that_solve_finds(found: dict[str, Group
 )
 def test_the_plan_of_a_family_or_provider_is_the_one_that_solve_finds(by: str, limit: dict[str, Any]) -> None:
     few: dict[str, Any] = {"devices": ["l40s", "h200-sxm", "a100-80-sxm"], "budget": "400k USD"}
-    groups = {group.name: group.plan for group in compared(by, **few).groups}
-    plan = groups["L" if by == "family" else "oci"]
+    groups = {group.name: group for group in compared(by, **few).groups}
+    group = groups["L" if by == "family" else "oci"]
+    assert group.title == ("nvidia: Ada Lovelace" if by == "family" else "oci")
+    plan = group.plan
     alone = solver.solve(problem(**few | limit), top=1).plans[0]
     assert plan is not None
     assert (plan.cost, plan.layout, plan.machine) == (alone.cost, alone.layout, alone.machine)

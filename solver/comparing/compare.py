@@ -94,6 +94,7 @@ def with_plan(ground: Ground, name: str, plan: Plan, at: tuple[Candidates, int])
     flops = question.job.flops_per_token * question.job.tokens_per_step * question.job.steps
     return Group(
         name=name,
+        title=titled(catalog, ground.by, name),
         status="fits" if place else "best",
         plan=plan,
         usd_per_effective_pflop_hour=plan.cost.total_usd / (flops / PFLOP_HOUR),
@@ -121,6 +122,7 @@ def without(ground: Ground, name: str, table: Candidates) -> Group:
     device = devices.get(name) if ground.by == "device" else None
     return Group(
         name=name,
+        title=titled(ground.question.catalog, ground.by, name),
         status="nothing",
         plan=None,
         usd_per_effective_pflop_hour=None,
@@ -133,6 +135,15 @@ def without(ground: Ground, name: str, table: Candidates) -> Group:
         to_win=wins,
         reason=why.told,
     )
+
+
+def titled(catalog: Catalog, by: By, name: str) -> str:
+    """A group as a reader knows it: a family's letters say little, so its maker and architectures."""
+    if by != "family":
+        return name
+    devices = [device for device in catalog.devices.values() if device.family == name]
+    kinds = ", ".join(sorted({device.architecture for device in devices}))
+    return f"{'/'.join(sorted({device.vendor for device in devices}))}: {kinds}"
 
 
 def move(catalog: Catalog, start: str, end: str) -> Move | None:

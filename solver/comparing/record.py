@@ -42,9 +42,13 @@ class ToWin(Part):
 
 
 class Group(Part):
-    """The best plan of a device, a family or a provider; or the reason why there is none."""
+    """The best plan of a device, a family or a provider; or the reason why there is none.
+
+    title: of a family: its maker and the architectures in it; else the name
+    """
 
     name: str
+    title: str
     status: Literal["best", "fits", "nothing"]
     plan: Plan | None
     usd_per_effective_pflop_hour: Number | None

@@ -45,6 +45,9 @@ def comparison_report(found: Fields) -> Iterator[RenderableType]:
     if able:
         yield heading(f"{_groups(len(able), found['by'])} can, least {found['objective']} first")
         yield indented(table(COLUMNS, map(_row, able)))
+        if titled := [(group["name"], group["title"]) for group in groups if group["title"] != group["name"]]:
+            yield heading("Families")
+            yield labelled(titled)
         yield from _winning([group for group in groups if group["to_win"]], found["objective"])
         yield from _software(able, found["reference_stack"])
         yield from _mind(able)
