@@ -14,6 +14,7 @@ NAMES = {  # of memory.parts, in sentences
 TWICE = 100.0  # percent more
 WELL = 1.1  # times the speed of a device from which on a larger number of them is recommended
 SLOW = 0.5  # of the best speed of a device: below, an option is told with its speed
+NONE = "No number of devices holds it as it is."
 DEGREES = ("tp", "cp", "pp", "vpp", "ep", "etp", "dp", "zero", "shard", "micro_batch")
 
 
@@ -22,9 +23,8 @@ def advice(options: Sequence[FitOption], short: Shortfall | None, as_is: int | N
     if not options:
         return [_hopeless(short)]
     plain = [option for option in options if not option.changes]
-    told = (
-        [_cheapest(options), _plain(plain, swiftest(same_training(options)))] if as_is else [_none(options)]
-    )
+    told = [_cheapest(options)] if len(options) > 1 else []
+    told += [_plain(plain, swiftest(same_training(options)))] if as_is else [NONE]
     alike: dict[tuple[str, ...], list[FitOption]] = {}
     for option in options:
         alike.setdefault(tuple(option.changes), []).append(option)
@@ -54,10 +54,6 @@ def _cheapest(options: Sequence[FitOption]) -> str:
     way = f"with {listed(best.changes)}" if best.changes else "as it is"
     speed = best.tokens_per_s_per_device
     return f"Best use of each device: {cards(best)} {way}, {speed:,.0f} tokens a second each."
-
-
-def _none(options: Sequence[FitOption]) -> str:
-    return f"No number of devices holds it as it is. {_cheapest(options)}"
 
 
 def _plain(options: Sequence[FitOption], swift: FitOption) -> str:
