@@ -151,7 +151,7 @@ def _run() -> int:
     except InputError as error:
         code = _refuse(error)
     except typer.TyperException as error:  # a usage error
-        told = error.format_message().rstrip(".")
+        told = error.format_message().rstrip(".").replace("Value error, ", "")
         code = _refuse(InputError("trainplan", [Fault("", f"{told}; see trainplan --help")]))
     except typer.Abort:
         code = INTERRUPTED

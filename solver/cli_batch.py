@@ -55,7 +55,10 @@ def batch(
         sys.stderr.write(f"{expansion.repeated:,} variants stand twice; each is answered once\n")
     if html:
         _folder(html)
+    there = out.parent.exists()
     run = Run(expansion.variants, out, resume=resume)
+    if not there:
+        sys.stderr.write(f"{out.parent} did not exist; the folder is made\n")
     with progress(len(expansion.variants), len(expansion.variants) - len(run.todo)) as tell:
         for line in run.lines(Seats(jobs, engine.value, address)):
             tell(line)

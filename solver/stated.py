@@ -19,7 +19,10 @@ from solver.layout import OFFLOAD, RECOMPUTE, Layouts, Stages
 from solver.models import nearest
 from solver.physics.schedules import NAMED
 from solver.problem import Run
+from solver.problem.run import RunLayout
 from solver.question import resolve_model
+from solver.rules import older_rules
+from solver.units import shown
 
 AnyFact = TypeVar("AnyFact", bound=Fact)
 ZERO_NAMES = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3, "fsdp": 3}
@@ -68,7 +71,8 @@ def state(run: Run) -> Stated:
     if faults:
         raise InputError(run.source, faults)
     dealt = "even" if stages is None else [int(n) for n in run.layout.stages or ()]
-    told, version = (*called, *notes, *taken), run.software.version
+    version = run.software.version
+    told = (*called, *notes, *taken, *_release(framework, version))
     return Stated(catalog, job, pool, run.hardware.devices, layouts, stages, dealt, told, version)
 
 
@@ -143,7 +147,7 @@ def _check_machines(run: Run, machine: Machine, faults: list[Fault]) -> None:
 
 def complete(run: Run, job: Job, pool: Pool, faults: list[Fault]) -> tuple[Layouts, list[str]]:
     """The stated layout, gaps filled: dp from the ranks, grad_accum from the batch, the rest by framework."""
-    given = run.layout
+    given = _parted(run.layout, faults)
     stated = {name: getattr(given, name) for name in DEGREES if getattr(given, name) is not None}
     chunks = job.schedule.chunks if (given.pp or 1) > 1 else 0
     one = dict.fromkeys(DEGREES, 1) | {"vpp": chunks or 1} | stated
@@ -194,6 +198,28 @@ def _shard(given: int | str | None, job: Job, replicas: int, faults: list[Fault]
     return max(replicas // job.local.workers, 1) if job.local.workers > 1 else 0
 
 
+def _parted(given: RunLayout, faults: list[Fault]) -> RunLayout:
+    """With stage and shard apart where one word tells both: "zero3:8" shards over groups of 8 replicas."""
+    stage, colon, shard = (part.strip() for part in str(given.zero).partition(":"))
+    if not colon:
+        return given
+    if given.shard is not None and str(given.shard) != shard:
+        faults.append(
+            Fault("layout.shard", f"{given.shard} differs from zero {shown(given.zero)}; state one")
+        )
+    numbers = [int(text) if text.isdecimal() and len(text) < 8 else text for text in (stage, shard)]
+    return given.model_copy(update=dict(zip(("zero", "shard"), numbers, strict=True)))
+
+
+def _release(framework: Framework, version: str | None) -> list[str]:
+    """What a stated version of the framework changes."""
+    if version is None:
+        return []
+    older = older_rules(((o.before, o.rules) for o in framework.older), version)
+    held = f"it also refuses what later ones lifted: {', '.join(older)}" if older else "taken as today's is"
+    return [f"software.version: {framework.id} {version}: {held}"]
+
+
 def _zero(given: int | str | None, framework: Framework, replicas: int, faults: list[Fault]) -> int:
     """The stage by number or name; left out, the least that shards, and 0 for one replica."""
     if given is None:
@@ -202,7 +228,7 @@ def _zero(given: int | str | None, framework: Framework, replicas: int, faults: 
     if isinstance(given, int):
         return given
     if given not in ZERO_NAMES:
-        sentence = f'"{given}" is no stage; write 0 to 3, or {", ".join(ZERO_NAMES)}'
+        sentence = f'"{given}" is no stage; write 0 to 3, or {", ".join(ZERO_NAMES)}; zero3:8 for groups of 8'
         faults.append(Fault("layout.zero", sentence))
     return ZERO_NAMES.get(given, 0)
 

@@ -36,13 +36,16 @@ def read_bytes(path: Path, most: int) -> bytes:
         with path.open("rb") as file:
             data = file.read(most + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise InputError(str(path), [Fault("", _unreadable(path, error))]) from None
+        raise InputError(str(path), [Fault("", unreadable(path, error))]) from None
     if len(data) > most:
         raise InputError(str(path), [Fault("", f"the file is larger than the {most:,} bytes that are read")])
     return data
 
 
-def _unreadable(path: Path, error: OSError | ValueError) -> str:
+def unreadable(path: Path, error: OSError | ValueError) -> str:
+    """Why a file could not be read, without the words of the system."""
+    if isinstance(error, UnicodeDecodeError):
+        return _not_utf8(error)
     if isinstance(error, IsADirectoryError):
         return "this is a folder, not a file; name a file in it"
     if isinstance(error, FileNotFoundError | NotADirectoryError):

@@ -3,15 +3,15 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from command import Trainplan
 
 from solver import __version__
 from solver.answer import Answer
-from solver.cli import EXIT_CODE, main
+from solver.cli import EXIT_CODE
 
 ROOT = Path(__file__).parents[1]
 BOX = str(ROOT / "problems" / "sft-8b-a100-box.yaml")  # the smallest search: one machine, four frameworks
@@ -22,34 +22,6 @@ RUN = {
     "framework": "megatron-core",
     "layout": {"tp": 4, "cp": 1, "pp": 2, "dp": 8, "zero": 1, "micro_batch": 1, "recompute": "none"},
 }
-
-
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> Any:
-        return json.loads(self.out)
-
-
-Trainplan = Callable[..., Ran]
-
-
-@pytest.fixture
-def trainplan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Trainplan:
-    """Runs the command in this process."""
-
-    def run(*arguments: str) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["trainplan", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        out, err = capsys.readouterr()
-        assert isinstance(stopped.value.code, int)
-        return Ran(stopped.value.code, out, err)
-
-    return run
 
 
 def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
@@ -268,14 +240,20 @@ def test_every_fault_of_a_file_is_told(trainplan: Trainplan, tmp_path: Path) -> 
         (("solve", BOX, "--bugdet", "1"), "No such option: --bugdet"),
         (("solve", BOX, "--top", "0"), "Invalid value for '--top'"),
         (("solve", BOX, "--top", "many"), "Invalid value for '--top': Input should be a valid integer"),
-        (("solve", BOX, "--distinct", "price"), "Invalid value for '--distinct'"),
+        (
+            ("solve", BOX, "--distinct", "price"),
+            "Invalid value for '--distinct': 'price' is not one of 'device'",
+        ),
         (("solve", BOX, "--budget", "a lot"), 'limits.budget: "a lot" is not an amount of money'),
         (("solve", BOX, "--catalog", "no-such-folder"), "no-such-folder"),
         (("solve", "no-such-file.yaml"), "no-such-file.yaml: no such file"),
         (("evaluate", "no-such-file.yaml"), "no-such-file.yaml: no such file"),
-        (("validate", "no-such-file.csv"), "no-such-file.csv"),
+        (("validate", "no-such-file.csv"), "no-such-file.csv: no such file"),
+        (("validate", "tests"), "tests: this is a folder, not a file; name a file in it"),
         (("model", "llama-3-9b"), '"llama-3-9b" is no model of the catalog; the nearest is'),
         (("model", "no/config.json"), '"no/config.json" is no file'),
+        (("model", "zebra-9"), '"zebra-9" is no model of the catalog\n'),
+        (("model", BOX), "is no config.json: it does not hold JSON (line 1)"),
         (("catalog", "prices"), "Invalid value for"),
         (("catalog", "devices", "--catalog", "no-such-folder"), "no-such-folder: no such folder"),
     ],

@@ -54,6 +54,32 @@ def test_what_is_left_out_is_completed() -> None:
     assert any("micro_batch 1, dp 8" in text for text in result.assumptions)
 
 
+def test_one_word_may_tell_the_stage_and_the_replicas_that_share() -> None:
+    apart = evaluated(framework="torchtitan", layout={"zero": 3, "shard": 4})
+    assert evaluated(framework="torchtitan", layout={"zero": "zero3:4"}) == apart
+    assert apart.layout is not None
+    assert (apart.layout.zero, apart.layout.shard) == (3, 4)
+    assert faults(layout={"zero": "zero3:4", "shard": 2}) == [
+        'layout.shard: 2 differs from zero "zero3:4"; state one'
+    ]
+    assert faults(layout={"zero": "zero3:all"})[0].startswith('layout.shard: "all" is no number of replicas')
+
+
+def test_what_a_stated_version_changes_is_told() -> None:
+    runs = [RUN | {"software": {"version": version}} for version in ("0.8.0", "0.12.0rc1")]
+    told = [solver.evaluate(run).assumptions for run in runs]
+    assert (
+        "software.version: megatron-core 0.8.0: it also refuses what later ones lifted: even_stages"
+        in told[0]
+    )
+    assert "software.version: megatron-core 0.12.0rc1: taken as today's is" in told[1]
+
+
+def test_experts_of_a_dense_model_are_not_counted() -> None:
+    (broken,) = [v for v in evaluated(layout={"ep": 3}).violations if v.rule == "ep_divides_experts"]
+    assert broken.message == "ep 3: the model has no experts; only 1"
+
+
 def test_the_default_fabric_is_that_of_the_machine() -> None:
     assert evaluated() == evaluated(hardware={"fabric": "ib-ndr-400x8"})
     slow, usual = evaluated(hardware={"fabric": "eth-100"}).time, evaluated().time

@@ -193,6 +193,7 @@ RUN: dict[str, Any] = {
         ({"training": RUN["training"] | {"precision": ["bf16", "fp8"]}}, "run: training.precision: a run has one"),
         ({"training": RUN["training"] | {"tokens": 9, "steps": 9}}, "run: training.steps: clashes with tokens"),
         ({"software": {"version": 0.1}}, "run: software.version: 0.1 is a number, in which 0.10 is 0.1; write it in"),
+        ({"software": {"version": "newest"}}, 'run: software.version: "newest" is no number of a release; write e.g. "0.12.0"'),
         ({"software": {"attention": "fast"}}, 'run: software.attention: "fast" is not one of flash, unfused'),
         ({"limits": {}}, "run: limits: no such field; known are model, training"),
     ],

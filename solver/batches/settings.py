@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from solver.errors import Fault, InputError
 from solver.models import nearest
+from solver.problem import Problem
+from solver.problem.faults import stray
 from solver.units import shown
 from solver.yaml_file import read_yaml
 from solver.yaml_values import YamlError, values
@@ -56,6 +58,9 @@ def combinations(
     if twice := sorted({field for field in fields if fields.count(field) > 1}):
         told = [Fault(field, "is set in two places; keep one of them") for field in twice]
         raise InputError(str(sweep or "--set"), told)
+    strays = {field: wrong for field in fields if (wrong := stray(field, Problem))}
+    if strays:
+        raise InputError(str(sweep or "--set"), [Fault(*stated) for stated in strays.items()])
     _bounded([len(axis) for axis in axes])
     return [_together(parts) for parts in product(*axes)]
 

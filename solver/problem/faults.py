@@ -1,6 +1,7 @@
 """Pydantic's list of errors as sentences that a user can act on."""
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, get_args
@@ -56,6 +57,19 @@ def _sentence(details: Mapping[str, Any], location: Location, root: type[Model])
             return f'{given} is not a mapping; write its fields below it, one "name: value" a line'
         case _:
             return f"{shown(details['input'])} cannot stand here; see `trainplan schema` for what can"
+
+
+def stray(field: str, root: type[Model]) -> str:
+    """What is wrong with the dotted name of a field that the sections of a file do not have; else nothing."""
+    owner, steps = root, re.findall(r"[^.\[\]]+", field) or [field]
+    for place, step in enumerate(steps):
+        if step not in owner.model_fields:
+            return _no_such_field(step, tuple(steps[:place]), root)
+        inner = owner.model_fields[step].annotation
+        if not (isinstance(inner, type) and issubclass(inner, Model)):
+            return ""
+        owner = inner
+    return ""
 
 
 def _no_such_field(name: str, within: Location, root: type[Model]) -> str:

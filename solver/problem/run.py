@@ -1,5 +1,6 @@
 """The run file of `evaluate`: one stated layout on stated hardware."""
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator, PrivateAttr
@@ -23,6 +24,8 @@ from solver.problem.training import Training
 from solver.units import shown
 
 Inline = dict[str, Any]
+
+_RELEASE = re.compile(r"v?\d{1,6}(\.\d{1,6}){1,3}([-+.]?[A-Za-z][\w.+-]*)?", re.ASCII)  # 0.9.0, v2.1.0rc1
 
 
 def _id_or_fields(value: object) -> object:
@@ -54,7 +57,11 @@ def _number_or_name(value: object) -> object:
 def _version(value: object) -> str:
     if isinstance(value, int | float):
         raise ValueError(f'{shown(value)} is a number, in which 0.10 is 0.1; write it in quotes, e.g. "0.10"')
-    return name_of(value)
+    if not _RELEASE.fullmatch(name := name_of(value)):
+        raise ValueError(
+            f'{shown(value)} is no number of a release; write e.g. "0.12.0", or leave the field out'
+        )
+    return name
 
 
 IdOrFields = Annotated[str | Inline, BeforeValidator(_id_or_fields)]

@@ -14,7 +14,7 @@ SHARES = {
     "ep_divides_experts": Rule(
         ("ep",),
         lambda c, x: max(c.experts, 1) % x.ep != 0,
-        "ep {ep} must divide the {experts} experts (1 where the model has none)",
+        "ep {ep}: {experts_divided}",
     ),
     "etp_is_one": Rule(
         ("etp",), lambda c, x: x.etp != 1, "etp {etp}: the framework has no expert tensor parallelism; only 1"

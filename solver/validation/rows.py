@@ -9,6 +9,7 @@ from pathlib import Path
 from solver.errors import Fault, InputError
 from solver.record_files import nearest
 from solver.units import shown
+from solver.yaml_file import unreadable
 
 NEEDED = ("id", "device", "framework", "precision", "step_time_s")
 COUNTS = (
@@ -82,8 +83,10 @@ def read(path: str | Path) -> list[Row]:
             reader = csv.DictReader(file)
             cells = list(reader)
             columns = list(reader.fieldnames or [])
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(str(path), [Fault("", f"could not be read: {error}")]) from None
+    except (OSError, ValueError) as error:
+        raise InputError(str(path), [Fault("", unreadable(Path(path), error))]) from None
+    except csv.Error as error:
+        raise InputError(str(path), [Fault("", f"is not CSV: {error}")]) from None
     faults = list(_of_columns(columns)) or [fault for line in enumerate(cells, 2) for fault in _of_row(*line)]
     if not faults and not cells:
         faults = [Fault("", "holds no runs; below the line of columns there must be one line a run")]

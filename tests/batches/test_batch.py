@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Trainplan
 
 import solver
 from solver.errors import InputError
@@ -193,34 +194,34 @@ def test_what_changed_is_done_again_and_the_rest_is_not(problem: Path, tmp_path:
         (("--out", os.devnull + "/r.jsonl"), "could not be written"),
         (("--engine", "slurm"), "Invalid value for '--engine'"),
         (("--set", "model=nothing*"), "matches no model of the catalog"),
+        (("--set", "bogus.key=1"), "--set: bogus.key: no such field; known are model, training"),
+        (("--set", "tp=1,2"), '--set: tp: no such field here; it belongs under "limits.layout"'),
+        (("--set", "limits.deadlin=1 day"), '--set: limits.deadlin: no such field; did you mean "deadline"?'),
     ],
 )
 def test_a_batch_that_cannot_start_exits_2(
-    problem: Path, tmp_path: Path, options: tuple[str, ...], message: str
+    trainplan: Trainplan, problem: Path, tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
-    done = ran(problem, tmp_path / "r.jsonl", *options)
-    assert done.returncode == 2
-    assert message in done.stderr
+    done = trainplan("batch", str(problem), "--out", str(tmp_path / "r.jsonl"), *options)
+    assert done.code == 2
+    assert message in done.err
     assert not (tmp_path / "r.jsonl").exists()
 
 
-def test_results_that_stand_are_not_written_over(problem: Path, tmp_path: Path) -> None:
-    out = tmp_path / "r.jsonl"
-    assert ran(problem, out).returncode == 0
+def test_results_that_stand_are_kept_and_their_table_can_be_written(
+    trainplan: Trainplan, problem: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "new" / "r.jsonl"
+    first = trainplan("batch", str(problem), "--out", str(out))
+    assert (first.code, first.err) == (0, f"{out.parent} did not exist; the folder is made\n")
     before = out.read_bytes()
-    again = ran(problem, out)
-    assert again.returncode == 2
-    assert "exists; add --resume" in again.stderr
+    again = trainplan("batch", str(problem), "--out", str(out))
+    assert again.code == 2
+    assert "exists; add --resume" in again.err
     assert out.read_bytes() == before
-
-
-def test_batch_table_writes_a_table_of_results(problem: Path, tmp_path: Path) -> None:
-    out = tmp_path / "r.jsonl"
-    ran(problem, out)
-    arguments = [sys.executable, "-m", "solver", "batch-table", str(out), str(tmp_path / "t.parquet")]
-    done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert f"plans in {tmp_path / 't.parquet'}" in done.stderr
-    assert (tmp_path / "t.parquet").exists()
+    table = tmp_path / "t.parquet"
+    assert f"plans in {table}" in trainplan("batch-table", str(out), str(table)).err
+    assert table.exists()
 
 
 def test_answers_from_python_come_in_order_and_equal_single_ones(problem: Path) -> None:
