@@ -1,13 +1,12 @@
 """What is trained, from the training that a file states: of a problem and of a stated run alike."""
 
 from solver.architecture import Architecture
+from solver.architecture.flops import PATCHES
 from solver.catalog import Catalog
 from solver.estimate import Job
 from solver.physics.schedules import NAMED
 from solver.physics.setting import NO_IMAGES, ONE_F_ONE_B, TOGETHER, Images, Local
 from solver.problem import Training
-
-PATCHES = 1024  # of an image, where a tower takes any size and the file does not say
 
 
 def job_of(architecture: Architecture, training: Training, catalog: Catalog, schedule: str | None) -> Job:

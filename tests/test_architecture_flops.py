@@ -125,3 +125,13 @@ def test_degrees_are_those_that_divide() -> None:
     assert (told.tensor_parallel, told.tensor_parallel_replicating) == ([1, 2, 5, 10], [20, 40])
     assert told.pipeline_parallel == [1, 2, 4, 5, 8, 10, 20, 40]
     assert summary(model("deepseek-v3"), 4096).expert_parallel == [1, 2, 4, 8, 16, 32, 64, 128, 256]
+
+
+def test_an_image_is_counted_beside_the_tokens() -> None:
+    # open_clip, docs/model_profile.csv: ViT-L-14 at 224 pixels, forward: image 162.03, text 13.3 GFLOP. The
+    # class token is left out here: 256 of 257.
+    told = summary(model("clip-vit-l-14"), 77)
+    assert told.image_patches == 256
+    assert told.flops_per_image / 3 == pytest.approx(162.03e9 * 256 / 257, rel=5e-4)
+    assert told.flops_per_token * 77 / 3 == pytest.approx(13.3e9, rel=0.02)
+    assert summary(model("phi-4"), 77).flops_per_image == 0

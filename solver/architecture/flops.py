@@ -9,6 +9,7 @@ from typing import NamedTuple
 from solver.architecture.blocks import Architecture, Attention, Block
 
 BACKWARD_PER_FORWARD = 2.0  # the gradients of the inputs and of the weights cost a forward pass each
+PATCHES = 1024  # of an image, where a tower takes any size and nothing else is stated
 
 
 class Flops(NamedTuple):

@@ -8,9 +8,11 @@ from typing import NamedTuple
 from solver.architecture.blocks import Architecture, Block, Matmul
 from solver.architecture.flops import (
     BACKWARD_PER_FORWARD,
+    PATCHES,
     Flops,
     block_flops_per_token,
     forward_flops_per_token,
+    training_flops_per_image,
 )
 
 CACHE_BYTES = 2  # of an element of the key-value cache or of a scan's state (bf16)
@@ -66,6 +68,7 @@ class Summary:
     six_n_difference      what leads from it to flops_per_token; the parts add up to the difference
     kv_bytes_per_token    cache of all layers while nothing slides out; state_bytes_per_sequence: of scans
     optimizer_bytes_per_parameter   of each optimizer's state alone, on average over the model
+    flops_per_image       of training, in the image towers; not part of flops_per_token
     tensor_parallel       degrees that divide the heads; those beyond the KV heads replicate them
     """
 
@@ -93,6 +96,8 @@ class Summary:
     layer_kinds: list[LayerKind]
     notes: list[str]
     optimizer_bytes_per_parameter: dict[str, float] = field(default_factory=dict)
+    image_patches: int = 0
+    flops_per_image: float = 0.0
 
     def plain(self) -> dict[str, object]:
         """As JSON has it."""
@@ -130,6 +135,8 @@ def summary(
         expert_parallel=_divisors(a.experts, a.experts),
         layer_kinds=[_layer_kind(block, count, sequence_length) for block, count in a.blocks],
         notes=list(a.notes),
+        image_patches=max((tower.tokens or PATCHES for tower in a.towers), default=0),
+        flops_per_image=training_flops_per_image(a, PATCHES),
     )
 
 

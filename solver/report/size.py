@@ -59,6 +59,9 @@ def _flops(size: Fields) -> Iterator[RenderableType]:
     yield indented(table(FLOPS, _split(size)))
     yield labelled([("6 N, N active", flops(size["six_n"]))])
     yield labelled((f"  {_sign(value)}", name) for name, value in size["six_n_difference"].items())
+    if size["flops_per_image"]:
+        image = f"an image of {size['image_patches']:,} patches"
+        yield labelled([(image, f"{flops(size['flops_per_image'])} in training, beside its tokens")])
     per_sequence = size["state_bytes_per_sequence"]
     caches = [("cache", f"{units.format_bytes(size['kv_bytes_per_token'], 3)} a token")]
     yield labelled(

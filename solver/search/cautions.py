@@ -10,8 +10,9 @@ from solver.pricing.stock import BOUGHT
 from solver.problem.amount import ENGLISH_BYTES_PER_TOKEN
 from solver.question import Question
 from solver.search.buying import capex
-from solver.units import format_usd
+from solver.units import DAY_S, YEAR_S, format_count, format_usd
 
+PUBLIC_TEXT = 300e12  # tokens; between 100T and 1000T: Villalobos et al. 2024, arXiv 2211.04325v2
 BASES = {  # how a price came into the catalog, where it was not read as a whole
     "derived": "a part of the price is estimated, see the notes of the offering",
     "memory": "the price is from memory; no copy of a source was found",
@@ -27,6 +28,7 @@ def cautions(question: Question, plans: list[Plan]) -> Iterator[tuple[int, str]]
         yield from ((plan.rank, sentence) for sentence in _of_place(question, offering))
         yield from ((plan.rank, sentence) for sentence in _of_feeding(question, plan))
         yield from ((plan.rank, sentence) for sentence in _of_length(question))
+        yield from ((plan.rank, sentence) for sentence in _of_amount(question, plan))
         yield from ((plan.rank, sentence) for sentence in _of_purchase(question, plan))
 
 
@@ -68,6 +70,16 @@ def _of_length(question: Question) -> Iterator[str]:
             f"sequences of {length:,} tokens are longer than the {model.max_sequence:,} positions that "
             f"{model.name or 'the model'} has learned; its table would have to grow"
         )
+
+
+def _of_amount(question: Question, plan: Plan) -> Iterator[str]:
+    """More text than there is, and runs that outlast their machines."""
+    tokens, life_s = question.problem.tokens, question.catalog.ownership["ownership"].life
+    if tokens > PUBLIC_TEXT:
+        most = format_count(PUBLIC_TEXT)
+        yield f"{format_count(tokens)} tokens are more than the {most} or so of all public text; check it"
+    if plan.time.days * DAY_S > life_s:
+        yield f"it takes longer than the {life_s / YEAR_S:g} years that machines serve; state limits.deadline"
 
 
 def _of_feeding(question: Question, plan: Plan) -> Iterator[str]:

@@ -35,6 +35,17 @@ def test_power_from_nobody_knows_where_is_told_where_its_carbon_counts() -> None
     assert not told(unknown, hardware=own, limits=limits, ownership={"carbon": "30 g/kWh"})
 
 
+def test_more_text_than_there_is_and_runs_of_many_years_are_warned_of() -> None:
+    large = {"tokens": "1e18", "sequence_length": 512, "global_batch": "32 sequences"}
+    limits = {"max_devices": 8}
+    for sentence in (
+        "are more than the 300T or so of all public text",
+        "longer than the 4 years that machines",
+    ):
+        assert told(sentence, training=large, limits=limits)
+        assert not told(sentence, limits=limits)
+
+
 @pytest.mark.parametrize(("usd", "odd"), [("0.9 USD/hour", True), ("30 USD/hour", False)])
 def test_a_price_far_from_what_others_ask_is_told(usd: str, odd: bool) -> None:  # noqa: FBT001
     offer = {"provider": "acme", "machine": "h100-sxm-8", "price": usd, "count": 1}
