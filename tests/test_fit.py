@@ -196,3 +196,10 @@ def test_nothing_that_fits_and_bad_words_have_exit_codes_of_their_own(
 @pytest.mark.parametrize("key", sorted({*DeviceFit.model_fields, *FitOption.model_fields}))
 def test_every_key_is_in_the_guide(key: str) -> None:
     assert f"`{key}`" in (Path(__file__).parents[1] / "docs" / "fit.md").read_text("utf-8")
+
+
+def test_one_card_holds_8_billion_parameters_whose_weights_live_in_its_host() -> None:
+    """A single replica shards nothing, and yet its weights leave in stage 3 alone."""
+    least = fitted(SMALL).options[-1]
+    assert (least.devices, least.layout.zero, least.layout.offload) == (1, 3, "parameters")
+    assert least.sequence_length == 8192

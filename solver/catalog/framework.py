@@ -118,6 +118,8 @@ class Framework(Fact):
     """What it can keep in host memory and update there: the optimizer state; the weights too."""
     host_gradients: bool = True
     """With the optimizer in host memory: gradients go there as they appear; else they stay on the device."""
+    host_adds: bool = False
+    """Whether the host adds the gradients of several micro-batches, which the device waits for."""
     loads_whole: bool = False
     """Whether each process reads all weights into host memory before they are sharded."""
     recompute: dict[str, str]

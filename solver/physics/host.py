@@ -18,7 +18,7 @@ class Moved(NamedTuple):
     """What offload costs a rank beside its compute. [s], (N,)
 
     copied    over the host link while the rank computes
-    updated   by the host's cores, and the new weights on their way back: nothing runs meanwhile
+    updated   by the host's cores, with what is copied while nothing else runs
     """
 
     copied: Floats
@@ -38,21 +38,23 @@ def weights_away(layouts: Layouts) -> Bools:
 def moved(owned: Floats, setting: Setting, on: tuple[Rank, Network], layouts: Layouts) -> Moved:
     """Copies and update of the `owned` parameters of a rank, a step. [s], (N,)
 
-    Down: gradients, for every micro-batch where the host sums them. Up: new weights once a step while the
-    host updates the rest; or, where the weights live there, twice for every micro-batch.
+    Down: gradients, for every micro-batch where the host keeps their sum. Up: new weights once a step while
+    the host updates the rest; or, where the weights live there, twice for every micro-batch as they are held.
+    The sum comes up again to be added to, unless the host adds: then the rank waits for its gradients.
 
-    Source: Ren et al. 2021, arXiv 2101.06840, sec. 4; Rajbhandari et al. 2021, arXiv 2104.07857, sec. 5.
+    Source: Ren et al. 2021, arXiv 2101.06840, sec. 4; Rajbhandari et al. 2021, arXiv 2104.07857, sec. 5;
+    DeepSpeed, runtime/zero/stage3.py, partition_grads; PyTorch, distributed/fsdp/_fully_shard/_fsdp_param.py,
+    all_gather_inputs, and _fsdp_collectives.py, foreach_reduce.
     """
     rank, network = on
-    link = rank.host_bytes_per_s * setting.host.link_share
-    rounds = np.where(setting.framework.host_gradients, layouts.grad_accum, 1)
-    down = owned * setting.model.gradient * rounds / link
-    once = owned * setting.model.gathered / link
-    away = weights_away(layouts)
-    fetched = np.where(away, 2 * layouts.grad_accum * once, 0.0)
+    model, away, on_host = setting.model, weights_away(layouts), offloaded(layouts)
+    second = owned / (rank.host_bytes_per_s * setting.host.link_share)  # to move a byte of each
+    again = np.where(setting.framework.host_gradients, layouts.grad_accum - 1, 0) * model.gradient * second
+    waited = again if setting.framework.host_adds else np.zeros(len(layouts))
+    down = again + model.gradient * second - waited
+    fetched = np.where(away, 2 * layouts.grad_accum * model.weight * second, 0.0) + again - waited
     update = owned * np.minimum(network.host_ranks, layouts.ranks) / setting.host.updates_per_s
-    on_host = offloaded(layouts)
-    back = np.maximum(update, np.where(away, 0.0, once))
+    back = np.maximum(update, np.where(away, 0.0, model.gathered * second)) + waited
     return Moved(np.where(on_host, np.maximum(down, fetched), 0.0), np.where(on_host, back, 0.0))
 
 

@@ -98,3 +98,41 @@ def test_a_checkpoint_stages_14_bytes_a_parameter_and_every_process_may_load_all
     assert memory is not None
     assert memory.saving_host_gib == pytest.approx(14 * 72.7e9 / 2**30, rel=0.01)
     assert memory.loading_host_gib == pytest.approx(8 * 2 * 72.7e9 / 2**30, rel=0.01)
+
+
+def test_one_card_waits_for_the_gradients_that_its_host_adds() -> None:
+    """FSDP2 copies float32 gradients down and waits, of every micro-batch but the first (foreach_reduce).
+
+    8.03 B x 4 bytes, 480 sequences one by one, over PCIe 4.0 x16 (31.5 GB/s, of which copies reach 8 tenths).
+    """
+    run = {
+        "model": "llama-3-8b",
+        "training": {"sequence_length": 2048, "global_batch": "480 sequences", "precision": "bf16"},
+        "hardware": {"machine": "rtx4090-4", "devices": 1},
+        "layout": {"dp": 1, "zero": 3, "micro_batch": 1, "recompute": "full", "offload": "parameters"},
+    }
+    answer = solver.evaluate(run | {"framework": "torchtitan"})
+    assert answer.legal
+    assert answer.time is not None
+    assert answer.time.parts["offload"] >= 479 * 8.03e9 * 4 / (0.8 * 31.5e9)
+
+
+def test_one_card_holds_the_13_billion_parameters_of_the_paper() -> None:
+    """Ren et al. 2021, sec. 1: models of over 13 B parameters on a single V100 of 32 GB."""
+    host = {
+        "device": "v100-32-sxm",
+        "devices": 1,
+        "scale_up": "nvlink2",
+        "host_memory": "1.5 TB",
+        "power": "1 kW",
+    }
+    run = {
+        "model": "gpt-3-13b",
+        "training": {"sequence_length": 1024, "global_batch": "512 sequences", "precision": "fp16"},
+        "hardware": {"machine": host, "devices": 1},
+        "framework": "deepspeed",
+        "layout": {"dp": 1, "zero": 2, "micro_batch": 1, "recompute": "full", "offload": "optimizer"},
+    }
+    answer = solver.evaluate(run)
+    assert (answer.legal, answer.fits) == (True, True)
+    assert not solver.evaluate(run | {"layout": run["layout"] | {"offload": "none"}}).fits  # type: ignore[operator]
