@@ -335,7 +335,7 @@ def check(read: Callable[[Any], Problem | Run], source: Any) -> None:
     assert "Input should" not in str(result)
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(FILES)
 def test_any_mapping_gives_a_problem_or_sentences(source: dict[str, Any]) -> None:
     check(read_problem, source)
@@ -343,7 +343,7 @@ def test_any_mapping_gives_a_problem_or_sentences(source: dict[str, Any]) -> Non
     check(read_run, RUN | source)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(st.dictionaries(st.sampled_from(NAMES), TREES, max_size=6))
 def test_any_section_gives_a_problem_or_sentences(fields: dict[str, Any]) -> None:
     for section in ("model", "training", "limits"):

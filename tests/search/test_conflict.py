@@ -121,7 +121,7 @@ def strict(draw: st.DrawFn) -> dict[str, Any]:
 
 
 # why: an example takes a second, and shrinking hundreds of them
-FEW = settings(max_examples=6, suppress_health_check=QUIET, phases=[Phase.generate])
+FEW = settings(max_examples=4, suppress_health_check=QUIET, phases=[Phase.generate])
 MANY = settings(max_examples=80, suppress_health_check=QUIET, phases=[Phase.generate])
 
 

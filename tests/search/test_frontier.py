@@ -88,7 +88,7 @@ def agrees(data: st.DataObject) -> None:
     assert sorted(values) == [pytest.approx(value, rel=1e-8) for value in expected]
 
 
-@settings(max_examples=12, suppress_health_check=QUIET)
+@settings(max_examples=8, suppress_health_check=QUIET)
 @given(st.data())
 def test_the_frontier_is_that_of_brute_force(data: st.DataObject) -> None:
     agrees(data)
