@@ -2,10 +2,12 @@
 
 python benchmarks/memory_table.py RUNS.csv     predicted against measured peaks, by source
 python benchmarks/memory_table.py RUNS.csv oom whether runs that ran out of memory were to be expected
+python benchmarks/memory_table.py RUNS.csv apart the margin that the other sources give, held against each
 python benchmarks/memory_table.py estimators   three public estimators beside ours, for five models
 """
 
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -22,6 +24,7 @@ from solver.validation.report import Result
 from solver.validation.rows import Row, read
 
 GIB = 2.0**30
+SHARE = 0.03  # of the runs that may hold more than the planned peak and its error
 SEQUENCE = 4096
 LAYOUTS = {  # tp, pp, dp of Megatron-Core; ZeRO 3 runs over as many ranks
     "llama-3-8b": (2, 1, 4),
@@ -34,8 +37,8 @@ LAYOUTS = {  # tp, pp, dp of Megatron-Core; ZeRO 3 runs over as many ranks
 
 def main() -> None:
     what, path = sys.argv[-1], sys.argv[1]
-    rows = {"estimators": estimators, "oom": lambda: exhausted(path)}.get(what, lambda: validation(path))
-    for cells in rows():
+    others = {"estimators": estimators, "oom": lambda: exhausted(path), "apart": lambda: apart(path)}
+    for cells in others.get(what, lambda: validation(path))():
         print(f"| {' | '.join(cells)} |")
     if what == path != "estimators":
         print(f"\n{beyond(path)}")
@@ -73,6 +76,21 @@ def beyond(path: str) -> str:
         names += [row.id] * int((held or 0) * GIB > (1 + error) * found.peak[0])
     share = f"{len(names)} ({len(names) / measured:.1%})"
     return f"Of {measured} runs {share} held over {error:.0%} more than planned: {', '.join(names)}."
+
+
+def apart(path: str) -> Iterator[tuple[str, ...]]:
+    """Of each source: the error of a peak as the others have it, and how many of its runs are beyond."""
+    over: dict[str, list[float]] = defaultdict(list)
+    for row, found, _, _ in planned(path):
+        if (held := row.number("peak_mem_gib")) is not None:
+            over[row.source].append(held * GIB / float(found.peak[0]) - 1)
+    yield "source left out", "runs", "margin of the others", "runs beyond it", "furthest over"
+    yield ("---",) * 5
+    for source, own in over.items():
+        rest = sorted(value for other, values in over.items() if other != source for value in values)
+        margin = rest[-1 - int(SHARE * len(rest))]
+        beyond = sum(value > margin for value in own)
+        yield source, str(len(own)), f"{margin:.1%}", str(beyond), f"{max(own):+.1%}"
 
 
 def exhausted(path: str) -> Iterator[tuple[str, ...]]:
