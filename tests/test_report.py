@@ -10,7 +10,7 @@ import pytest
 
 import solver
 from solver.report import answer_report, evaluation_report, show, validation_report
-from solver.report.words import band, grouped, layout_words, usd
+from solver.report.words import band, grouped, hardware, layout_words, usd
 
 PROBLEMS = Path(__file__).parents[1] / "problems"
 WIDTHS = [60, 80, 120, 200]
@@ -109,6 +109,13 @@ def test_relaxations_are_told_with_what_they_give(answer: dict[str, Any], page: 
     text = page(answer_report(answer | none | {"relaxations": [relaxation]}), 200)
     assert "memory cannot be met." in text
     assert "limits.deadline: 1 hour -> 19 hours, together with limits.budget: 8 x " in text
+
+
+@pytest.mark.parametrize(
+    ("provider", "told"), [("aws", "from aws"), ("owned", "of your own"), ("bought", "to buy")]
+)
+def test_whose_devices_are_is_told(provider: str, told: str) -> None:
+    assert hardware({"devices": 4096, "device": "b", "provider": provider}) == f"4,096 x b {told}"
 
 
 def test_a_layout_in_words() -> None:

@@ -165,8 +165,7 @@ def _stairs(chart: Chart) -> Iterator[str]:
 
 def told(plan: Fields) -> str:
     """A plan in a line."""
-    rented = f"{words.counted(plan['devices'], plan['device'])} from {plan['provider']}"
-    return f"{words.days(days_of(plan))}, {words.usd(plan['cost']['total_usd'])}: {rented}"
+    return f"{words.days(days_of(plan))}, {words.usd(plan['cost']['total_usd'])}: {words.hardware(plan)}"
 
 
 def _dots(chart: Chart) -> Iterator[str]:

@@ -39,15 +39,15 @@ def _demand(field: str, question: Fields) -> str:
     value = question
     for key in field.split("."):
         value = value.get(key, {}) if isinstance(value, dict) else {}
-    return f"{field} {_told(field, value, 'and')}" if value else field
+    return f"{field} {_told(field, value)}" if value else field
 
 
-def _told(field: str, value: Any, word: str = "or") -> str:
+def _told(field: str, value: Any) -> str:
     """A value of the file in words."""
     if field == "limits.quotas":
         items = value if isinstance(value, list) else [value]
         return words.joined([quota(item) for item in items], "and")
-    return words.joined(value, word)
+    return words.joined(value, "and" if field.startswith("limits.exclude_") else "or")
 
 
 def _relaxation(item: Fields) -> str:
@@ -61,5 +61,5 @@ def _relaxation(item: Fields) -> str:
 def _gives(plan: Fields | None) -> str:
     if plan is None:
         return ""
-    rented = f"{words.counted(plan['devices'], plan['device'])} from {plan['provider']}"
-    return f" {rented}, {words.days(plan['time']['days'])}, {words.usd(plan['cost']['total_usd'])}"
+    took, usd = words.days(plan["time"]["days"]), words.usd(plan["cost"]["total_usd"])
+    return f" {words.hardware(plan)}, {took}, {usd}"

@@ -84,5 +84,5 @@ def sentences(found: Fields) -> list[str]:
 
 
 def _brief(plan: Fields) -> str:
-    rented = f"{words.counted(plan['devices'], plan['device'])} from {plan['provider']}"
-    return f"{words.days(plan['time']['days'])} for {words.usd(plan['cost']['total_usd'])}, {rented}"
+    took, usd = words.days(plan["time"]["days"]), words.usd(plan["cost"]["total_usd"])
+    return f"{took} for {usd}, {words.hardware(plan)}"

@@ -58,8 +58,7 @@ def _saved(step: Fields, objective: str) -> str:
 
 
 def _brief(plan: Fields) -> str:
-    rented = f"{words.counted(plan['devices'], plan['device'])} from {plan['provider']}"
-    return f"{rented}, {words.days(plan['days'])}, {words.usd(plan['total_usd'])}"
+    return f"{words.hardware(plan)}, {words.days(plan['days'])}, {words.usd(plan['total_usd'])}"
 
 
 def _prices(prices: list[Fields]) -> Iterator[str]:

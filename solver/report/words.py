@@ -70,6 +70,12 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} x {thing}"
 
 
+def hardware(plan: Fields) -> str:
+    """32 x device from a provider, bought, or of your own."""
+    whose = {"owned": "of your own", "bought": "to buy"}.get(plan["provider"], f"from {plan['provider']}")
+    return f"{counted(plan['devices'], plan['device'])} {whose}"
+
+
 def layout_spelled(layout: Fields) -> str:
     """Spelled out: tensor 4, pipeline 4 x 5 virtual, data 64; 32 micro-batches of 1 sequences a step."""
     named = {"tensor": "tp", "context": "cp", "pipeline": "pp", "expert": "ep", "expert tensor": "etp"}

@@ -96,14 +96,30 @@ def _certified(all_rows: Everything, goal: Goal) -> list[str]:
     admitted = np.ones(len(all_rows.table), np.bool_)
     for demand in all_rows.demands:
         admitted &= demand.kept if demand.limit is None else True
+    exhausted = _exhausted(len(all_rows.table))
     table = all_rows.table.take(np.flatnonzero(admitted))
+    if len(table) == 0:
+        return [exhausted, "CP-SAT: not asked, as no candidate keeps the lists, precision and layout stated"]
     handed = survivors(table, violated(table, goal.limits), np.zeros(0, np.int64), goal.limits)
     verdict = certify(all_rows.explorers[0], handed, goal._replace(top=1))[0]
-    return [
-        f"exhaustion: none of {len(all_rows.table):,} rows fits, and every other takes more than one of them "
-        "and breaks no fewer demands",
-        f"CP-SAT over the {len(handed.table)} candidates that miss by least: {verdict.status}",
-    ]
+    count = (
+        "the candidate that misses"
+        if len(handed.table) == 1
+        else f"the {len(handed.table)} candidates that miss"
+    )
+    return [exhausted, f"CP-SAT over {count} by least: {verdict.status}"]
+
+
+def _exhausted(nearest: int) -> str:
+    """What is proved by looking at everything. nearest: rows of which none is better than another."""
+    told = (
+        "one comes nearest to fitting and breaks" if nearest == 1 else f"{nearest:,} come nearest and break"
+    )
+    beside = "it" if nearest == 1 else "one of these"
+    return (
+        f"exhaustion: of all layouts, counts and offerings {told} a demand; every other breaks at least as "
+        f"much as {beside}"
+    )
 
 
 def _offered(question: Question) -> bool:

@@ -23,8 +23,10 @@ from solver.search.space import Pins
 from solver.search.wide import Axis, Breaks, Wide
 
 MOST_DEVICES = 16_384  # counts beyond are not looked at when limits are relaxed
+USUAL = "bf16"  # precision that is told first of those that are as good
 PINS_APART = 3  # dimensions of a layout that are told apart, with every set of them; more are one demand
 PRECISION = "training.precision"
+PRECISIONS = tuple(sorted(get_args(PrecisionName), key=lambda name: name != USUAL))
 LAYOUT = "limits.layout"
 STEP = "limits.machines_step"
 OF_POOL: dict[str, Callable[[Pool], str]] = {  # what a list of ids in the file speaks of
@@ -178,7 +180,7 @@ def _freed(problem: Problem, lists: tuple[str, ...]) -> Question:
     if "pricing" in lists:
         free["pricing"] = get_args(Pricing)
     if PRECISION in lists:
-        training = training.model_copy(update={"precision": get_args(PrecisionName)})
+        training = training.model_copy(update={"precision": PRECISIONS})
     update = {"limits": limits.model_copy(update=free), "training": training}
     return ask(problem.model_copy(update=update))
 

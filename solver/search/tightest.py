@@ -54,11 +54,12 @@ def _sentence(explorer: Explorer, least: Least, looked: int) -> str:
     pool, space = least.market.pool, least.space
     words = layout_words(space, pool, least.row)
     degrees = [f"{name} {words[name]}" for name in SHOWN if words[name] > 1]
-    how = ", ".join([*degrees, f"ZeRO-{words['zero']}", f"recompute {words['recompute']}"])
+    sharded = [f"ZeRO-{words['zero']}"] if words["zero"] else []
+    how = ", ".join([*degrees, *sharded, f"recompute {words['recompute']}"])
     devices = int(space.layouts.ranks[least.row]) // pool.device.ranks
     usable = pool.rank.usable_bytes / GIB
     return (
         f"{explorer.job.architecture.name} does not fit in the memory of anything that is allowed: the "
         f"smallest of {looked:,} legal layouts takes {least.share * usable:.1f} GiB of the {usable:.1f} GiB "
-        f"that a device has ({devices} x {pool.device.id}, {pool.framework.id}, {how})"
+        f"that a device has ({devices:,} x {pool.device.id}, {pool.framework.id}, {how})"
     )
