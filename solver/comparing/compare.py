@@ -138,12 +138,13 @@ def without(ground: Ground, name: str, table: Candidates) -> Group:
 
 
 def titled(catalog: Catalog, by: By, name: str) -> str:
-    """A group as a reader knows it: a family's letters say little, so its maker and architectures."""
+    """A group as a reader knows it: of a family, whose letters say little, its maker and devices."""
     if by != "family":
         return name
     devices = [device for device in catalog.devices.values() if device.family == name]
+    makers = "/".join(sorted({device.vendor for device in devices}))
     kinds = ", ".join(sorted({device.architecture for device in devices}))
-    return f"{'/'.join(sorted({device.vendor for device in devices}))}: {kinds}"
+    return f"{makers} {kinds}: {', '.join(sorted(device.id for device in devices))}"
 
 
 def move(catalog: Catalog, start: str, end: str) -> Move | None:
@@ -180,6 +181,6 @@ def proof(walk: Walk, found: int) -> list[str]:
         return [f"exhaustion: {looked}; on none does a layout keep the limits"]
     return [
         f"exhaustion: {looked}; the others cannot beat the best of their own group",
-        f"each of {found} plans is the best of its group: `solve`, asked for the group alone, finds it",
+        f"the plan of each group ({found} in all) is its best: `solve`, asked for the group alone, finds it",
         "break-even prices and speed-ups: over every count that the group's price list offers",
     ]

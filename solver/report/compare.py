@@ -30,9 +30,9 @@ WINNING = {
 def _groups(number: int, by: str) -> str:
     """1 device, 7 families."""
     return (
-        words.plural(number, by.removesuffix("y"), "ies" if number != 1 else "y")
-        if by.endswith("y")
-        else words.plural(number, by)
+        f"{number:,} {by}"
+        if number == 1
+        else f"{number:,} {by.removesuffix('y')}{'ies' if by.endswith('y') else 's'}"
     )
 
 
