@@ -49,8 +49,9 @@ def unreadable(path: Path, error: OSError | ValueError) -> str:
     if isinstance(error, IsADirectoryError):
         return "this is a folder, not a file; name a file in it"
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        near = difflib.get_close_matches(path.name, _names_beside(path), n=1)
-        return "no such file" + (f'; did you mean "{path.with_name(near[0])}"?' if near else "")
+        beside = {Path(name).stem: name for name in _names_beside(path)}  # why: endings are alike anyway
+        near = difflib.get_close_matches(path.stem, beside, n=1)
+        return "no such file" + (f'; did you mean "{path.with_name(beside[near[0]])}"?' if near else "")
     if isinstance(error, PermissionError):
         return "the file may not be read; check its permissions"
     return "the file cannot be read; check its name"

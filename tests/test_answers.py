@@ -143,7 +143,7 @@ def test_a_plan_given_back_to_evaluate_returns_its_step_and_memory_to_the_digit(
         comes_back(problem(name).given, plan)
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(problems(), st.sampled_from(["offering", "layout"]))
 def test_a_small_plan_comes_back_too(file: dict[str, Any], distinct: str) -> None:
     for plan in solver.solve(file, top=8, distinct=distinct).plans:

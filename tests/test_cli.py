@@ -249,6 +249,7 @@ def test_every_fault_of_a_file_is_told(trainplan: Trainplan, tmp_path: Path) -> 
         (("solve", "no-such-file.yaml"), "no-such-file.yaml: no such file"),
         (("evaluate", "no-such-file.yaml"), "no-such-file.yaml: no such file"),
         (("validate", "no-such-file.csv"), "no-such-file.csv: no such file"),
+        (("validate", "/dev/zero"), "/dev/zero: the file is larger than the 67,108,864 bytes that are read"),
         (("validate", "tests"), "tests: this is a folder, not a file; name a file in it"),
         (("model", "llama-3-9b"), '"llama-3-9b" is no model of the catalog; the nearest is'),
         (("model", "no/config.json"), '"no/config.json" is no file'),

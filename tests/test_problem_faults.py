@@ -357,6 +357,7 @@ def test_any_override_gives_a_problem_or_sentences(overrides: dict[str, Any]) ->
     check(lambda source: read_problem(source, overrides), {"model": "m", "training": TRAINING})
 
 
+@settings(max_examples=60)
 @given(FILES)
 def test_a_problem_that_is_read_can_be_asked_again(source: dict[str, Any]) -> None:
     first = outcome(read_problem, {"model": "m", "training": TRAINING} | source)

@@ -21,10 +21,17 @@ START = b'{"id":'
 def records(path: Path) -> Iterator[Record]:
     """The records of a file, in the order in which they were done. Raises InputError."""
     try:
+        _refuse_device(path)
         with path.open("rb") as file:
             yield from (record for _, record in _lines(file, str(path)))
     except OSError as error:
         raise InputError(str(path), [Fault("", f"could not be read: {error.strerror}")]) from None
+
+
+def _refuse_device(path: Path) -> None:
+    """What is there and no file may never end."""
+    if path.exists() and not path.is_file():
+        raise InputError(str(path), [Fault("", "is a folder or a device; name a file")])
 
 
 def _lines(file: Any, source: str) -> Iterator[tuple[bytes, Record]]:
@@ -54,9 +61,8 @@ class Journal:
         """outdated: whether a record must be done again. Raises InputError where the file cannot be used."""
         self.path = path
         self.done: set[str] = set()
-        if path.exists() and not path.is_file():
-            raise InputError(str(path), [Fault("", "is a folder or a device; name a file")])
         try:
+            _refuse_device(path)
             path.parent.mkdir(parents=True, exist_ok=True)
             self.file = path.open("a+b", buffering=0)
             with ExitStack() as undo:

@@ -4,12 +4,13 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 from solver.errors import Fault, InputError
 from solver.record_files import nearest
 from solver.units import shown
-from solver.yaml_file import unreadable
+from solver.yaml_file import read_bytes, unreadable
 
 NEEDED = ("id", "device", "framework", "precision", "step_time_s")
 COUNTS = (
@@ -30,6 +31,7 @@ TEXTS = (
 )  # fmt: skip
 KNOWN = frozenset((*NUMBERS, *TEXTS))
 LARGEST = 1e15  # no count or measurement of a run is beyond it
+LARGEST_FILE = 1 << 26  # bytes: some 200,000 runs
 MANUAL = "catalogs/runs/README.md"
 
 
@@ -78,12 +80,12 @@ class Row:
 
 def read(path: str | Path) -> list[Row]:
     """Raises InputError with every fault."""
+    data = read_bytes(Path(path), LARGEST_FILE)
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            cells = list(reader)
-            columns = list(reader.fieldnames or [])
-    except (OSError, ValueError) as error:
+        reader = csv.DictReader(StringIO(data.decode("utf-8-sig"), newline=""))
+        cells = list(reader)
+        columns = list(reader.fieldnames or [])
+    except UnicodeDecodeError as error:
         raise InputError(str(path), [Fault("", unreadable(Path(path), error))]) from None
     except csv.Error as error:
         raise InputError(str(path), [Fault("", f"is not CSV: {error}")]) from None
