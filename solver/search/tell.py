@@ -10,7 +10,7 @@ from solver.search.candidates import Explorer
 from solver.search.cautions import cautions
 from solver.search.explore import Goal
 from solver.search.rank import Choice
-from solver.units import format_usd_per_hour
+from solver.units import format_count, format_usd_per_hour
 
 LARGE_RENT = 512  # devices on demand of one provider beyond which nobody gets them by a click
 ROUNDED = 1 + 1e-6  # a term that ends with the run is used up
@@ -80,8 +80,8 @@ def _of_data(question: Question) -> Iterator[str]:
             told = "usual for a model that is used much; a larger one would learn more at the cost"
         beside = "fewer than" if ratio < COMPUTE_OPTIMAL else "at least"
         yield (
-            f"note: {ratio:.3g} tokens an active parameter, {beside} the {COMPUTE_OPTIMAL} that make the "
-            f"most of the compute (arXiv 2203.15556): {told}"
+            f"note: {format_count(ratio, 3)} tokens an active parameter, {beside} the {COMPUTE_OPTIMAL} that "
+            f"make the most of the compute (arXiv 2203.15556): {told}"
         )
     if repeats := (problem.training.epochs or 1) - 1:
         yield (
@@ -94,7 +94,7 @@ def _of_plans(question: Question, plans: list[Plan]) -> dict[str, list[int]]:
     """Sentences, each with the ranks of the plans that it is about."""
     told: dict[str, list[int]] = {}
     for plan in plans:
-        if plan.pricing == "on-demand" and plan.devices_paid > LARGE_RENT:
+        if on_demand(plan) > LARGE_RENT:
             sentence = f"more than {LARGE_RENT} devices on demand of one provider; ask for a quote"
             told.setdefault(sentence, []).append(plan.rank)
         if age_days(plan.price_date, question.catalog.date) > STALE_DAYS:
@@ -111,6 +111,14 @@ def _of_plans(question: Question, plans: list[Plan]) -> dict[str, list[int]]:
     for rank, sentence in cautions(question, plans):
         told.setdefault(sentence, []).append(rank)
     return told
+
+
+def on_demand(plan: Plan) -> int:
+    """Devices of a plan that are rented on demand: all, or those that join reserved ones."""
+    if plan.pricing == "on-demand":
+        return plan.devices_paid
+    joining = plan.cost.rent[-1].machines if len(plan.cost.rent) > 1 else 0
+    return joining * plan.devices_paid // plan.machines
 
 
 def beside_use(plan: Plan) -> Iterator[str]:

@@ -12,6 +12,7 @@ from solver.errors import InputError
 from solver.plan import Plan
 from solver.pricing import rent_usd
 from solver.question import ask
+from solver.search.tell import on_demand
 
 HOUR_S, DAY_S = 3600.0, 86400.0
 TRAINING = {"steps": 200_000, "sequence_length": 512, "global_batch": "48 sequences"}
@@ -122,6 +123,8 @@ def test_a_plan_says_what_is_paid_beside_what_is_used() -> None:
     mixed = answer(reservations=HELD | {"overflow": "on-demand"}, limits=LIMITS | deadline)
     first, others = mixed.plans[0].cost.rent
     assert (first.machines, first.usd_per_hour, others.usd_per_hour) == (2, 0, 20)
+    assert on_demand(mixed.plans[0]) == 8 * (mixed.plans[0].machines - 2)
+    assert on_demand(both.plans[0]) == both.plans[0].devices_paid
     assert any(
         f"2 of {mixed.plans[0].machines} machines are reserved; each of the others costs 20 USD/hour" in w
         for w in mixed.warnings

@@ -24,7 +24,7 @@ def notes(**training: Any) -> list[str]:
     ("training", "beginning"),
     [
         # 8,030,261,248 parameters
-        ({"tokens": "15T"}, "note: 1.87e+03 tokens an active parameter, at least the 20"),
+        ({"tokens": "15T"}, "note: 1,868 tokens an active parameter, at least the 20"),
         ({"tokens": "80B"}, "note: 9.96 tokens an active parameter, fewer than the 20"),
         ({"tokens": "200B", "packing": "padded", "mean_length": 1024}, "note: 6.23 tokens"),
     ],
