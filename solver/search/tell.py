@@ -131,7 +131,8 @@ def beside_use(plan: Plan) -> Iterator[str]:
         yield f"{further.hours / 24:,.4g} days are paid and {plan.time.days:,.4g} are used"
     if reserved:
         first, price = reserved[0].machines, format_usd_per_hour(further.usd_per_hour)
-        yield f"{first:,} of {billed:,} machines are reserved; each of the others costs {price}"
+        are = "1 machine is" if first == 1 else f"{first:,} machines are"
+        yield f"{are} reserved; each of the others costs {price}"
     if billed > plan.machines:
         yield f"{billed:,} machines are paid and {plan.machines:,} are used"
 

@@ -125,10 +125,8 @@ def test_a_plan_says_what_is_paid_beside_what_is_used() -> None:
     assert (first.machines, first.usd_per_hour, others.usd_per_hour) == (2, 0, 20)
     assert on_demand(mixed.plans[0]) == 8 * (mixed.plans[0].machines - 2)
     assert on_demand(both.plans[0]) == both.plans[0].devices_paid
-    assert any(
-        f"2 of {mixed.plans[0].machines} machines are reserved; each of the others costs 20 USD/hour" in w
-        for w in mixed.warnings
-    )
+    told = "2 machines are reserved; each of the others costs 20 USD/hour"
+    assert any(told in sentence for sentence in mixed.warnings)
     assert sum(line.machines * line.hours * line.usd_per_hour for line in (first, others)) == pytest.approx(
         mixed.plans[0].cost.parts["accelerators"]
     )
