@@ -114,8 +114,13 @@ def cards(option: FitOption) -> str:
 
 
 def use(option: FitOption) -> str:
-    """71.2 of 79.1 GiB."""
-    return f"{option.memory.peak_gib:.1f} of {option.memory.usable_gib:.1f} GiB"
+    """71.2 of 79.1 GiB, and 135 of 238 GiB of the host."""
+    memory = option.memory
+    told = f"{memory.peak_gib:.1f} of {memory.usable_gib:.1f} GiB"
+    if not memory.host_gib:
+        return told
+    whole = f" of {memory.host_usable_gib:,.0f}" if memory.host_usable_gib else ""
+    return f"{told}, and {memory.host_gib:,.0f}{whole} GiB of a host"
 
 
 def _below(short: Shortfall) -> str:
