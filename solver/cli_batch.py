@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from solver.errors import Fault, InputError
+from solver.model_words import is_folder
 
 DONE, SOME_FAILED, INTERRUPTED = 0, 1, 130
 
@@ -55,10 +56,9 @@ def batch(
         sys.stderr.write(f"{expansion.repeated:,} variants stand twice; each is answered once\n")
     if html:
         _folder(html)
-    there = out.parent.exists()
+    made = _missing(out)
     run = Run(expansion.variants, out, resume=resume)
-    if not there:
-        sys.stderr.write(f"{out.parent} did not exist; the folder is made\n")
+    sys.stderr.write(made)
     with progress(len(expansion.variants), len(expansion.variants) - len(run.todo)) as tell:
         for line in run.lines(Seats(jobs, engine.value, address)):
             tell(line)
@@ -85,12 +85,19 @@ def _summary(ids: list[str], results: Path, html: Path | None) -> bool:
 
 def _folder(file: Path) -> None:
     """Makes the folder of a page before hours of work go into it."""
+    made = _missing(file)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(str(file), [Fault("", f"could not be written: {error.strerror}")]) from None
     if file.is_dir():
         raise InputError(str(file), [Fault("", "is a folder; name a file")])
+    sys.stderr.write(made)
+
+
+def _missing(file: Path) -> str:
+    """What is told of a folder that is about to be made."""
+    return "" if is_folder(file.parent) else f"{file.parent} did not exist; the folder is made\n"
 
 
 def _write(file: Path, text: str) -> None:
