@@ -243,3 +243,17 @@ def test_the_order_of_a_list_does_not_matter() -> None:
     one = solver.solve(file | {"limits": {"machines": machines}})
     other = solver.solve(file | {"limits": {"machines": machines[::-1]}})
     assert one.plans == other.plans
+
+
+def test_weights_in_host_memory_alone_are_a_plan_for_one_card() -> None:
+    file = {
+        "model": "llama-3-8b",
+        "training": {"tokens": "1B", "sequence_length": 8192, "global_batch": "16 sequences"},
+        "limits": {
+            "max_devices": 1,
+            "machines": "h100-sxm-1",
+            "layout": {"offload": ["parameters"]},
+        },
+    }
+    plan = solver.solve(solver.load(file)).plans[0]
+    assert (plan.devices, plan.layout.zero, plan.layout.offload) == (1, 3, "parameters")

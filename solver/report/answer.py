@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 
 from solver.report import binding, conflict, words
+from solver.report.beside import beside
 from solver.report.holds import holds
 from solver.report.market import rent_or_buy
 from solver.report.page import heading, indented, labelled, line, listed, table
@@ -44,6 +45,9 @@ def _plans(answer: Fields) -> Iterator[RenderableType]:
     plans = answer["plans"]
     yield heading(_title(answer))
     yield indented(table(COLUMNS, (_row(plan) for plan in plans)))
+    if told := list(beside(answer)):
+        yield line("")
+        yield listed(told)
     yield from _first(plans[0])
     yield from rent_or_buy(answer)
     yield heading("What binds")

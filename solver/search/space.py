@@ -132,8 +132,9 @@ def _split_sequence(f: Frame, x: Layouts) -> Bools:
 
 
 def _useful_stage(f: Frame, x: Layouts) -> Bools:
-    """One replica shards nothing."""
-    useful: Bools = np.where(x.replicas == 1, x.zero == 0, one_of(x.zero, _stages(f))) | f.listed("zero")
+    """One replica shards nothing; but what is asked into host memory may need a stage there too."""
+    alone = one_of(x.zero, f.case.zero if f.listed("offload") else (0,))
+    useful: Bools = np.where(x.replicas == 1, alone, one_of(x.zero, _stages(f))) | f.listed("zero")
     return useful
 
 
