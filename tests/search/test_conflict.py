@@ -18,6 +18,7 @@ from solver.problem import Problem, read_problem
 from solver.problem.quantities import PrecisionName
 from solver.search.conflict import MEMORY, hitting_sets, minimal
 from solver.search.demands import LAYOUT, STEP, parts
+from solver.search.solve import best_plan
 
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 MASKS = st.lists(st.integers(1, 63), min_size=1, max_size=8)
@@ -52,8 +53,9 @@ def test_the_hitting_sets_of_the_hitting_sets_are_the_masks(masks: list[int]) ->
     assert set(hitting_sets(hitting_sets(minimal(masks)))) == set(minimal(masks))
 
 
-def solved(file: dict[str, Any], overrides: dict[str, Any]) -> str:
-    return solver.solve(read_problem(file, overrides), top=1).status
+def met(file: dict[str, Any], overrides: dict[str, Any]) -> bool:
+    """Whether there is a plan; without the conflict that `solve` would tell of each question in between."""
+    return best_plan(read_problem(file, overrides)) is not None
 
 
 def only(file: dict[str, Any], fields: Iterable[str]) -> dict[str, Any]:
@@ -186,30 +188,30 @@ def is_explained(file: dict[str, Any]) -> Answer:
 
 def is_minimal(file: dict[str, Any], conflict: list[str]) -> None:
     """These limits alone cannot be kept; without any one of them they can."""
-    assert solved(only(file, conflict), {}) == "infeasible"
+    assert not met(only(file, conflict), {})
     for fewer in combinations(conflict, len(conflict) - 1):
-        assert solved(only(file, fewer), {}) == "optimal"
+        assert met(only(file, fewer), {})
 
 
 def is_smallest(file: dict[str, Any], problem: Problem, changes: list[Relaxation]) -> None:
     """Together the changes help; with a number at 95 % of its step they do not."""
     overrides = {change.field: change.to for change in changes}
-    assert solved(file, overrides) == "optimal"
+    assert met(file, overrides)
     assert {change.field for change in changes} == {changes[0].field, *changes[0].together_with}
     for change in changes:
         if change.field == STEP:
             for step in parts(problem.limits.machines_step):
                 if step % change.to == 0 and step > change.to:
-                    assert solved(file, overrides | {STEP: step}) == "infeasible"
+                    assert not met(file, overrides | {STEP: step})
         if change.field.removeprefix("limits.") in UNIT:
             short = at_95_percent(problem, change)
-            assert solved(file, overrides | {change.field: short}) == "infeasible"
+            assert not met(file, overrides | {change.field: short})
 
 
 def test_a_list_that_nothing_may_stay_in_is_left_out() -> None:
     file = CARD | {"limits": {"machines": "h100-sxm-8", "exclude_devices": "h100*"}}
     for change in solver.solve(file).relaxations:
-        assert solved(file, {change.field: change.to}) == "optimal"
+        assert met(file, {change.field: change.to})
 
 
 def test_a_relaxed_layout_can_be_pasted_back() -> None:
