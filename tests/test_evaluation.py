@@ -76,7 +76,7 @@ def test_what_a_stated_version_changes_is_told() -> None:
 
 
 def test_experts_of_a_dense_model_are_not_counted() -> None:
-    (broken,) = [v for v in evaluated(layout={"ep": 3}).violations if v.rule == "ep_divides_experts"]
+    (broken,) = [v for v in evaluated(layout={"ep": 3}).violations if v.rule == "ep_needs_experts"]
     assert broken.message == "ep 3: the model has no experts; only 1"
 
 

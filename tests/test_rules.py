@@ -56,6 +56,7 @@ REFUSED: dict[str, tuple[Change, Change, Change]] = {
     "batch_is_kept": ({}, {"dp": 3}, {"dp": 8, "grad_accum": 32}),
     "no_expert_parallel": ({}, {"ep": 2}, {"ep": 1}),
     "ep_divides_experts": ({}, {"ep": 3}, {"ep": 8}),
+    "ep_needs_experts": ({"experts": 0}, {"ep": 2}, {"ep": 1}),
     "ep_inside_shard": ({}, {"shard": 2, "ep": 8}, {"shard": 2, "ep": 4}),
     "load_fills_devices": ({}, {"tp": 3, "micro_batch": 4}, {"tp": 3, "micro_batch": 2}),
     "local_sgd_exists": ({"workers": 2}, {"dp": 4}, {"dp": 1}),

@@ -12,7 +12,7 @@ from solver.estimate import Job, Pool, Space, case_of, rules_of, setting_of, sup
 from solver.layout import OFFLOAD, RECOMPUTE, Bools, Ints, Wanted
 from solver.physics.hardware import Floats
 from solver.rules.case import Case
-from solver.search.candidates import recomputable
+from solver.search.field import recomputable
 from solver.search.space import SMALL, Frame, layouts_of
 
 COUNTS = (8, 64, 512, 4096)  # devices: looked at in steps, up to the first that holds the job

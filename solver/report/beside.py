@@ -1,4 +1,4 @@
-"""What a reader must see beside the table of plans before signing: room in memory, and money paid up front."""
+"""What must be seen beside the table of plans before signing: room in memory, money paid up front."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ def beside(answer: Fields) -> Iterator[str]:
         yield f"plan 1 is tight: it may not start; {_sound(answer['plans'])}"
     if first["provider"] == "bought" and found:
         share, price = words.usd(first["cost"]["total_usd"]), words.usd(found["capex_usd"])
-        yield f"plan 1 is bought: {price} to pay first; {share} is this run's share of it, with what it takes to run"
+        yield f"plan 1 is bought: {price} to pay first; {share} is this run's share, running costs included"
 
 
 def _sound(plans: list[Fields]) -> str:

@@ -64,9 +64,6 @@ class Case(NamedTuple):
     def facts(self) -> dict[str, object]:
         """By the names that messages use."""
         return self._asdict() | {
-            "experts_divided": f"must divide the {self.experts} experts"
-            if self.experts
-            else "the model has no experts; only 1",
             "schedule_words": ", ".join(("1f1b", *self.schedules)),
             "offload_words": ", ".join(OFFLOAD[index] for index in self.offload),
             "zero_stages": " ".join(str(stage) for stage in self.zero),

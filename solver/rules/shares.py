@@ -13,8 +13,11 @@ SHARES = {
     ),
     "ep_divides_experts": Rule(
         ("ep",),
-        lambda c, x: max(c.experts, 1) % x.ep != 0,
-        "ep {ep}: {experts_divided}",
+        lambda c, x: c.experts % x.ep != 0,
+        "ep {ep} must divide the {experts} experts",
+    ),
+    "ep_needs_experts": Rule(
+        ("ep",), lambda c, x: (c.experts == 0) & (x.ep != 1), "ep {ep}: the model has no experts; only 1"
     ),
     "etp_is_one": Rule(
         ("etp",), lambda c, x: x.etp != 1, "etp {etp}: the framework has no expert tensor parallelism; only 1"

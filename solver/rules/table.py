@@ -19,6 +19,7 @@ GENERAL = (
     "stages_hold_layers",
     "interleaving_needs_stages",
     "ep_divides_experts",
+    "ep_needs_experts",
     "etp_needs_experts",
     "expert_mesh_fits",
     "zero_stage_exists",

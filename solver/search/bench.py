@@ -83,7 +83,12 @@ class Bench:
 
     def look(self, explorer: Explorer, number: int) -> Looked:
         """Market `number` of an explorer, looked at now or before."""
-        key = (*wanted(explorer), explorer.kept, explorer.market_keys[number])
+        key = (
+            *wanted(explorer),
+            explorer.kept,
+            explorer.market_keys[number],
+            explorer.unhurried(number),
+        )
         most = explorer.most_ranks(explorer.markets[number])
         known = self.looked.get(key)
         if known is None or known.most_ranks < most:

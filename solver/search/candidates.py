@@ -13,14 +13,14 @@ import numpy as np
 
 from solver.catalog.records import Offering
 from solver.estimate import Job, Pool, Space, case_of, rules_of, run_of, setting_of
-from solver.layout import RECOMPUTE, Ints, Layouts
+from solver.layout import Ints, Layouts
 from solver.physics.hardware import Floats
 from solver.physics.layer import Compute, LayerCost
 from solver.pricing import Deal, carbon_kg, cost_parts, energy_wh
 from solver.pricing.quotas import most_machines
 from solver.question import Question
 from solver.search.counting import legal_layouts
-from solver.search.field import Field, field_of, worthy
+from solver.search.field import Field, field_of, recomputable, worthy
 from solver.search.hunt import NO_PACE, ROUNDING, Counters, Found, Ground, Hunt, Pace, Timed
 from solver.search.leaders import in_order, leaders, ties
 from solver.search.space import SMALL, Frame, Pins, ways_of, ways_within
@@ -183,7 +183,7 @@ class Explorer:
 
         pace: steps that are to be beaten, counts as ranks.
         """
-        ground = Ground(self.job, self.markets[number].pool, self.frame(number))
+        ground = Ground(self.job, self.markets[number].pool, self.frame(number), self.unhurried(number))
         rough = self.rough.get(pool_key(ground.pool))
         if rough is None:
             return Hunt(ground, field_of(ground.frame, ways_of(ground.frame)), self.kept, (pace, None))
@@ -199,6 +199,18 @@ class Explorer:
         chosen = order[:able]
         compute = rough.compute.at(rough.place, of[chosen])
         return Hunt(ground, field.take(chosen), self.kept, (pace, compute))
+
+    def unhurried(self, number: int) -> bool:
+        """Whether a run of a day costs no more than one of a second, at any offering of market `number`."""
+        pool, one = self.markets[number].pool, np.ones(2, np.int64)
+        offered = (self.offerings[i] for i in self.markets[number].offerings)
+        bills = (
+            cost_parts(Deal(self.job, offering, pool), one, np.array([1.0, DAY_S]))
+            for offering in offered
+            if offering.usd_per_hour == 0 or offering.term_days or offering.least_days
+        )
+        totals = [sum(bill.values(), np.zeros(2)) for bill in bills]
+        return any(bool(total[1] <= total[0]) for total in totals)
 
     def layouts(self, number: int) -> Layouts:
         """The layouts of market `number` that its timed layouts point into."""
@@ -240,6 +252,7 @@ class Explorer:
         legal = self.legal_in(hunt.frame)
         self.counters.add(legal, legal - hunt.counted)
         layouts = hunt.found.layouts.take(timed.layout)
+        group = hunt.apart(group, timed.fragile)
         best = leaders(group, timed.step_s, self.kept, (*ties(layouts), timed.fragile))
         order, layout = in_order(layouts.take(best))
         return best, self.found.setdefault(number, Found()).add(layouts.take(best[order]))[layout]
@@ -282,17 +295,3 @@ class Explorer:
         )
         allowed = wall <= (offering.max_days or np.inf) * DAY_S
         return table.take(np.flatnonzero(allowed))
-
-
-def recomputable(pool: Pool, pins: Pins) -> tuple[str, ...]:
-    """Words of recompute to try: the user's that the framework has, or else those that can pay.
-
-    why: with flash attention the core keeps nothing, so redoing it saves none.
-    """
-    names = pool.framework.recompute
-    own = [word for word in RECOMPUTE if names.get(word, "core_attention") != "core_attention"]
-    wanted = dict(pins).get("recompute")
-    if wanted is None:
-        return tuple(own)
-    tried = wanted.among(RECOMPUTE.index(word) for word in own)
-    return tuple(RECOMPUTE[index] for index in tried if RECOMPUTE[index] in names)

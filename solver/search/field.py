@@ -4,9 +4,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from solver.layout import Ints, Layouts, numbered
+from solver.estimate import Pool
+from solver.layout import RECOMPUTE, Ints, Layouts, numbered
 from solver.physics.hardware import Floats
-from solver.search.space import Frame, in_steps, meshes_of
+from solver.search.space import Frame, Pins, in_steps, meshes_of
 from solver.search.worth import Worth
 
 
@@ -61,3 +62,17 @@ def worthy(worth: Worth, floors: Floats, ranks: Ints, each: int, ceilings: Float
             able &= seconds <= ceilings
         low, high = (middle + 1, high) if able.any() else (low, middle)
     return low
+
+
+def recomputable(pool: Pool, pins: Pins) -> tuple[str, ...]:
+    """Words of recompute to try: the user's that the framework has, or else those that can pay.
+
+    why: with flash attention the core keeps nothing, so redoing it saves none.
+    """
+    names = pool.framework.recompute
+    own = [word for word in RECOMPUTE if names.get(word, "core_attention") != "core_attention"]
+    wanted = dict(pins).get("recompute")
+    if wanted is None:
+        return tuple(own)
+    tried = wanted.among(RECOMPUTE.index(word) for word in own)
+    return tuple(RECOMPUTE[index] for index in tried if RECOMPUTE[index] in names)

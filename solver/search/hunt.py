@@ -119,11 +119,15 @@ class Rows(NamedTuple):
 
 
 class Ground(NamedTuple):
-    """Where a search looks: what is trained, on which pool, in which frame."""
+    """Where a search looks: what is trained, on which pool, in which frame.
+
+    unhurried: a longer run may cost no more, so that of each count the fastest sound layout is kept, too.
+    """
 
     job: Job
     pool: Pool
     frame: Frame
+    unhurried: bool = False
 
 
 class Pace(NamedTuple):
@@ -166,7 +170,7 @@ class Hunt:
     def __init__(
         self, ground: Ground, field: Field, kept: int, known: tuple[Pace, Compute | None] = (NO_PACE, None)
     ) -> None:
-        job, self.pool, self.frame = ground
+        job, self.pool, self.frame, self.unhurried = ground
         self.kept, self.found = kept, Found()
         self.setting = setting_of(job, self.pool.framework, self.pool.precision)
         pace, compute = known
@@ -240,15 +244,17 @@ class Hunt:
         left = rows
         if len(rows.way) > FEW:
             tried = leaders(rows.group, rows.floor_s, max(self.kept, TRIES))
-            self._lower(rows.group[tried], self._exact(rows.take(tried)))
+            first = rows.take(tried)
+            self._lower(first, self._exact(first))
             left = rows.take(self._able(rows, worth))
         self.counted += len(left.way)
         times = self._exact(left)
-        best = leaders(left.group, times, self.kept, (*ties(left.layouts), left.fragile))
+        group = self.apart(left.group, left.fragile)
+        best = leaders(group, times, self.kept, (*ties(left.layouts), left.fragile))
         best = best[np.isfinite(times[best])]
         best = best[times[best] <= self.ceilings[left.group[best]]]
-        self.known = self._lower(left.group[best], times[best])
         chosen = left.take(best)
+        self.known = self._lower(chosen, times[best])
         return Timed(self.found.add(chosen.layouts), self.devices[chosen.group], times[best], chosen.fragile)
 
     def _fitting(self, rows: Rows) -> Rows:
@@ -262,9 +268,17 @@ class Hunt:
     def _exact(self, rows: Rows) -> Floats:
         return self._space(rows).step(self.pool, self.cost).step_s
 
-    def _lower(self, count: Ints, times: Floats) -> Pace:
-        """Brings the ceilings down to the `kept`-th best time of each count, known and new; returns these."""
-        pace = self.known.joined(Pace(count, times), self.kept)
+    def apart(self, group: Ints, fragile: Ints) -> Ints:
+        """Groups of which each the fastest are kept: sound ones beside those that may not start. (N,)"""
+        return 2 * group + fragile if self.unhurried else group
+
+    def _lower(self, rows: Rows, times: Floats) -> Pace:
+        """Brings the ceilings down to the `kept`-th best time of each count, known and new; returns these.
+
+        What may not start sets none where a sound one that is slower may be as good.
+        """
+        counted = np.flatnonzero((rows.fragile == 0) | (not self.unhurried))
+        pace = self.known.joined(Pace(rows.group[counted], times[counted]), self.kept)
         self.ceilings = pace.ceilings(len(self.devices), self.kept)
         return pace
 

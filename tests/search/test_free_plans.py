@@ -18,11 +18,6 @@ FREE = {"hardware": {"machine": "h100-sxm-8", "count": 1, "price": "0 USD/hour"}
 OFFER = {"provider": "acme", "machine": "h100-sxm-8", "price": "18 USD/hour", "count": 1}
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="of each count the search keeps the fastest layout alone; where a longer run costs no more, the "
-    "fastest that is sound has to be kept beside it",
-)
 @pytest.mark.parametrize(
     ("market", "limits", "usd"),
     [
