@@ -80,11 +80,11 @@ def best(problem: Problem, rows: list[Row], top: int, distinct: str) -> list[Row
 
 
 def keeps(problem: Problem, row: Row) -> bool:
-    """The limits on numbers, at the stated resolution: milliseconds, cents and watts, rows rounded up."""
+    """The limits on numbers, in steps of milliseconds, hundredths of cents and watts; rows rounded up."""
     limits = problem.limits
     return (
         within(row.wall_clock_s, limits.deadline, 1000)
-        and within(row.cost_usd, limits.budget, 100)
+        and within(row.cost_usd, limits.budget, 10_000)
         and within(row.power_w, limits.max_power, 1)
         and within(row.energy_wh, limits.max_energy, 1)
         and within(row.carbon_kg, limits.max_carbon, 1000)

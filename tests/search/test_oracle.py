@@ -11,6 +11,8 @@ from strategies import SHAPES, markets, problems, small_catalog
 
 import solver
 from solver.answer import Answer
+from solver.catalog import load
+from solver.layout import RECOMPUTE
 from solver.plan import Plan
 from solver.problem import Problem
 from solver.search.solve import best_plan
@@ -115,17 +117,17 @@ def row_of(plan: Plan, rows: list[Row]) -> Row:
         and (row.framework, row.precision, row.devices)
         == (plan.framework, plan.layout.precision, plan.devices)
         and all(recomputed[name] == value for name, value in row.layout if name != "recompute")
-        and RECOMPUTED[dict(row.layout)["recompute"]](plan.layout.recompute)
+        and own_word(row) == plan.layout.recompute
     ]
     assert len(found) == 1
     return found[0]
 
 
-RECOMPUTED = (
-    lambda word: word == "none",
-    lambda word: word not in ("none", "full"),
-    lambda word: word == "full",
-)
+def own_word(row: Row) -> str:
+    """What the row's framework calls its way to recompute."""
+    return load(None).frameworks[row.framework].recompute[RECOMPUTE[dict(row.layout)["recompute"]]]
+
+
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
