@@ -85,7 +85,7 @@ class Walk:
             return worth(explorer, market, goal, self._ceiling(number))
 
         hunt, tables = explorer.hunt(number, judge()), [Candidates.none()]
-        while (timed := hunt.look(judge())) is not None:
+        for timed in hunt.finds(judge):
             tables.append(explorer.priced(number, timed))
             self._learn(tables[-1])
         table = settled(explorer, number, hunt, Candidates.joined(tables))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -105,7 +106,7 @@ class Nearest:
                 break
             caps = caps_of(self.walk, number)
             hunt = explorer.hunt(number, self._judge(caps))
-            while (timed := hunt.look(self._judge(caps))) is not None:
+            for timed in hunt.finds(partial(self._judge, caps)):
                 self._learn(explorer.priced(number, timed))
         return self.row
 

@@ -11,7 +11,6 @@ from solver.catalog.records import Device, Framework, Machine
 from solver.estimate import Job, Pool, Space, case_of, rules_of, setting_of, supports
 from solver.layout import OFFLOAD, RECOMPUTE, Bools, Ints, Wanted
 from solver.physics.hardware import Floats
-from solver.rules.case import Case
 from solver.search.field import recomputable
 from solver.search.space import SMALL, Frame, layouts_of
 
@@ -110,28 +109,16 @@ class Bench:
 
 def frame_of(trial: Trial, pool: Pool, devices: int) -> Frame:
     """What decides the layouts of a trial."""
-    case = case_of(trial.job, pool)
+    tried = tuple(OFFLOAD.index(w) for w in trial.offload if w == OFFLOAD[0] or w in pool.framework.offload)
     return Frame(
-        case=case,
+        case=case_of(trial.job, pool),
         rules=rules_of(pool.framework),
         domain=pool.domain_ranks,
         most_ranks=devices * pool.device.ranks,
         recompute=recomputable(pool, ()),
         small=trial.job.architecture.total_parameters < SMALL,
-        pinned=tuple(_offloading(trial, pool, case)),
+        pinned=(("offload", Wanted(listed=tried)),) if len(tried) > 1 else (),
     )
-
-
-def _offloading(trial: Trial, pool: Pool, case: Case) -> Iterator[tuple[str, Wanted]]:
-    """What a trial lists besides where something leaves for host memory.
-
-    A single replica takes stages too then: weights leave in the last alone.
-    """
-    tried = tuple(OFFLOAD.index(w) for w in trial.offload if w == OFFLOAD[0] or w in pool.framework.offload)
-    if len(tried) > 1:
-        yield "offload", Wanted(listed=tried)
-    if OFFLOAD.index("parameters") in tried:
-        yield "zero", Wanted(listed=tuple(sorted({0, *case.zero})))
 
 
 def reach(catalog: Catalog, machine: Machine, most: int) -> int:

@@ -84,15 +84,9 @@ class Compute(NamedTuple):
 
     def at(self, device: int, ways: Ints) -> Self:
         """Of one of the devices side by side: ways at these places. (K,)"""
-
-        def taken(part: Number) -> Floats:
-            rows = np.atleast_2d(part)
-            wide = np.broadcast_to(rows, (len(rows), max(rows.shape[1], int(ways.max(initial=0)) + 1)))
-            found: Floats = wide[device if len(rows) > 1 else 0, ways]
-            return found
-
-        passes = (Pass(*(taken(part) for part in one)) for one in self.layer)
-        return type(self)(Layer(*passes), taken(self.embedding), taken(self.loss))
+        parts = (*self.layer.forward, *self.layer.backward, self.embedding, self.loss)
+        taken = [part[device, ways] for part in np.broadcast_arrays(*parts)]
+        return type(self)(Layer(Pass(*taken[:3]), Pass(*taken[3:6])), *taken[6:])
 
 
 @dataclass(frozen=True)

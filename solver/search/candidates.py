@@ -237,10 +237,8 @@ class Explorer:
         """The `kept` fastest layouts of each count that fit in memory and may be worth it."""
         if self.bench is not None:
             return self.bench.fastest(self, number, worth)
-        hunt, parts = self.hunt(number, worth), [Timed.none()]
-        while (timed := hunt.look(worth)) is not None:
-            parts.append(timed)
-        timed = Timed.joined(parts)
+        hunt = self.hunt(number, worth)
+        timed = Timed.joined([Timed.none(), *hunt.finds(lambda: worth)])
         best, layout = self.settled(number, hunt, (timed.devices, timed))
         return timed.take(best)._replace(layout=layout)
 

@@ -161,9 +161,8 @@ def look(explorer: Explorer, number: int, goal: Goal, best: Best) -> Candidates:
     if explorer.bench is not None:
         return learned(explorer.fastest(number, judge()))
     pace = explorer.paces.get(market.offerings, NO_PACE)
-    hunt, tables = explorer.hunt(number, judge(), pace), [Candidates.none()]
-    while (timed := hunt.look(judge())) is not None:
-        tables.append(learned(timed))
+    hunt = explorer.hunt(number, judge(), pace)
+    tables = [Candidates.none(), *(learned(timed) for timed in hunt.finds(judge))]
     explorer.paces[market.offerings] = hunt.pace
     return settled(explorer, number, hunt, Candidates.joined(tables))
 

@@ -5,6 +5,7 @@ count only the fastest can matter to any limit or objective. A way whose bound i
 never laid out; that it was legal is counted (space.legal_layouts).
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -193,6 +194,11 @@ class Hunt:
             if len(rows.way):
                 return self._fastest(self._shared(rows), worth)
         return None
+
+    def finds(self, judge: Callable[[], Worth]) -> Iterator[Timed]:
+        """What every look finds; each is judged anew, as what was found before may make less worth it."""
+        while (timed := self.look(judge())) is not None:
+            yield timed
 
     def _more(self, worth: Worth) -> Ints:
         """The next ways that may be worth it."""
