@@ -119,8 +119,10 @@ class Sensitivity(Part):
     speeds: list[SpeedRange]
 
 
-class Answer(Part):
-    """Ranked plans with their proof; or why nothing fits and the smallest changes that would."""
+class Reply(Part):
+    """What every search answers: plans with their proof; or why nothing fits and the smallest changes that
+    would.
+    """
 
     status: Status
     objective: str
@@ -135,6 +137,11 @@ class Answer(Part):
     other_conflicts: list[list[str]]
     relaxations: list[Relaxation]
     explanation: list[str]
+
+
+class Answer(Reply):
+    """The best plans, in their order."""
+
     sensitivity: Sensitivity | None
     rent_or_buy: RentOrBuy | None
     """Where machines may be bought and the cost is made least."""
