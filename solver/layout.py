@@ -15,6 +15,13 @@ RECOMPUTE = ("none", "selective", "full")  # as users write them; a framework na
 OFFLOAD = ("none", "optimizer", "parameters")  # to host memory: the optimizer; the weights too
 
 
+class Shards(NamedTuple):
+    """Ranks that share one copy of what ZeRO shards: of dense and of expert weights. (N,)"""
+
+    dense: Ints
+    expert: Ints
+
+
 def _undecided(value: int) -> Ints:
     column = np.full(1, value, np.int64)
     column.setflags(write=False)  # shared by many layouts
@@ -70,27 +77,34 @@ class Layouts:
     def __len__(self) -> int:
         return self._size
 
-    @property
+    @cached_property
     def ranks(self) -> Ints:
         return self.tp * self.cp * self.pp * self.dp
 
-    @property
+    @cached_property
     def replicas(self) -> Ints:
         """Ranks that hold the same dense weights: what ZeRO shards over."""
         return self.dp * self.cp
 
-    @property
+    @cached_property
     def edp(self) -> Ints:
         """Ranks that hold the same expert weights."""
         return self.ranks // (self.pp * self.ep * self.etp)
 
+    @cached_property
+    def shards(self) -> Shards:
+        """Shard 0: all replicas; experts are replicated less often."""
+        dense = np.where(self.shard > 0, self.shard, self.replicas)
+        return Shards(dense, np.maximum(np.minimum(self.edp, dense), 1))
+
     def take(self, index: Ints | Bools) -> Self:
         """The rows at `index`, every column at full length."""
-        rows = len(self)
-        taken = {name: column[index] for name, column in self.columns.items() if len(column) == rows}
-        many = len(next(iter(taken.values()), index))
-        rest = {n: np.full(many, c[0]) for n, c in self.columns.items() if n not in taken}
-        return type(self)(**(taken | rest))
+        rows, own = len(self), self.columns
+        taken = {name: column[index] for name, column in own.items() if len(column) == rows}
+        if len(taken) < len(own):
+            many = len(next(iter(taken.values()), index))
+            taken |= {name: np.full(many, own[name][0]) for name in own.keys() - taken.keys()}
+        return type(self)(**taken)
 
     def row(self, index: int) -> dict[str, int]:
         return {name: int(c[index if len(c) > 1 else 0]) for name, c in self.columns.items()}

@@ -199,6 +199,10 @@ class Architecture:
     towers: tuple[Tower, ...] = ()
     images: int = 0
 
+    def __hash__(self) -> int:
+        """Of a few numbers: architectures are keys of much that is computed once."""
+        return hash((self.total_parameters, self.hidden, self.vocab, len(self.blocks)))
+
     @property
     def layers(self) -> int:
         return sum(count for _, count in self.blocks)

@@ -11,7 +11,7 @@ from solver.comparing.record import ToWin
 from solver.physics.hardware import Floats
 from solver.search.candidates import Candidates, Explorer
 from solver.search.explore import Goal, worth
-from solver.search.hunt import Timed
+from solver.search.finds import Timed
 from solver.search.worth import Cap, Ceiling, Worth
 from solver.units import HOUR_S
 

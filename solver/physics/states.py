@@ -1,10 +1,10 @@
 """What a rank holds between steps: weights, gradients, optimizer state, by ZeRO stage. Arrays are (N,)."""
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
-from solver.layout import Bools, Ints, Layouts
+from solver.layout import Bools, Layouts
 from solver.physics import host
 from solver.physics.hardware import Floats
 from solver.physics.setting import Setting
@@ -12,19 +12,6 @@ from solver.physics.split import Held
 
 GRADIENTS, WEIGHTS = 2, 3  # the stages that shard them
 OUTER_BYTES = 8  # weights of the last average and the outer momentum, float32, where workers train apart
-
-
-class Shards(NamedTuple):
-    """Ranks that share one copy of what ZeRO shards: of dense and of expert weights. (N,)"""
-
-    dense: Ints
-    expert: Ints
-
-    @classmethod
-    def of(cls, layouts: Layouts) -> Self:
-        """Shard 0: all replicas; experts are replicated less often."""
-        dense = np.where(layouts.shard > 0, layouts.shard, layouts.replicas)
-        return cls(dense, np.maximum(np.minimum(layouts.edp, dense), 1))
 
 
 class States(NamedTuple):
@@ -90,7 +77,7 @@ def outside_owned(held: Held, layouts: Layouts) -> Floats:
 
 def shared_by(held: Held, layouts: Layouts) -> Floats:
     """A rank's part of what the replicas share. [elements], (N,)"""
-    shards = Shards.of(layouts)
+    shards = layouts.shards
     return np.asarray(held.dense / shards.dense + held.expert / shards.expert, np.float64)
 
 

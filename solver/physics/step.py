@@ -21,7 +21,6 @@ from solver.physics.split import Held
 from solver.physics.states import (
     GRADIENTS,
     WEIGHTS,
-    Shards,
     gathered_for_step,
     optimizer_bytes,
     outside_owned,
@@ -105,7 +104,7 @@ class Step:
 
         Source: Zhao et al. 2023, arXiv 2304.11277.
         """
-        layouts, shards = self.layouts, Shards.of(self.layouts)
+        layouts, shards = self.layouts, self.layouts.shards
         edp = np.maximum(layouts.edp, 1)
         total = self._reduction_s(self.held.dense, (shards.dense, layouts.replicas), layouts.tp)
         if self.setting.architecture.experts:
@@ -121,7 +120,7 @@ class Step:
         """What it takes beyond a gather that each rank sends the whole tensors it owns itself. [s], (N,)"""
         if not (whole := self.setting.framework.owned_tensors):
             return np.zeros(len(self.layouts))
-        shards = Shards.of(self.layouts).dense
+        shards = self.layouts.shards.dense
         group = com.span(shards, self.layouts.tp, self.network)
         owners = np.where(self.layouts.zero > 0, np.minimum(shards, whole * self.stages.most), 0)
         return com.broadcasts_s(owners, group, self.network)
@@ -171,7 +170,7 @@ class Step:
 
         Source: Douillard et al. 2023, arXiv 2311.08105, algorithm 1.
         """
-        local, shards = self.setting.local, Shards.of(self.layouts)
+        local, shards = self.setting.local, self.layouts.shards
         if local.workers == 1:
             return np.zeros(len(self.layouts))
         sent = WORD * (self.held.dense / shards.dense + self.held.expert / shards.expert)

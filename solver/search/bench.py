@@ -20,7 +20,7 @@ from solver.physics.hardware import Floats
 from solver.question import Question
 from solver.search.bounds import market_floors
 from solver.search.candidates import SLACK, Explorer
-from solver.search.hunt import Counters, Timed
+from solver.search.finds import Counters, Timed
 from solver.search.space import meshes_of, ways_of
 from solver.search.worth import Worth
 

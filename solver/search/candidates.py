@@ -21,7 +21,8 @@ from solver.pricing.quotas import most_machines
 from solver.question import Question
 from solver.search.counting import legal_layouts
 from solver.search.field import Field, field_of, recomputable, worthy
-from solver.search.hunt import NO_PACE, ROUNDING, Counters, Found, Ground, Hunt, Pace, Timed
+from solver.search.finds import NO_PACE, Counters, Found, Pace, Timed
+from solver.search.hunt import ROUNDING, Ground, Hunt
 from solver.search.leaders import in_order, leaders, ties
 from solver.search.space import SMALL, Frame, Pins, ways_of, ways_within
 from solver.search.worth import Worth
@@ -263,9 +264,12 @@ class Explorer:
 
     def priced(self, number: int, timed: Timed) -> Candidates:
         """The timed layouts of market `number` at each of its offerings' prices."""
-        return Candidates.joined([self._at(i, number, timed) for i in self.markets[number].offerings])
+        if len(timed.layout) == 0:
+            return Candidates.none()
+        return Candidates.joined([self.priced_at(i, number, timed) for i in self.markets[number].offerings])
 
-    def _at(self, index: int, number: int, timed: Timed) -> Candidates:
+    def priced_at(self, index: int, number: int, timed: Timed) -> Candidates:
+        """The same at the prices of one of them."""
         offering, pool = self.offerings[index], self.markets[number].pool
         machine, deal = pool.machine, Deal(self.job, offering, pool)
         keep = np.flatnonzero(timed.devices <= offering.max_devices)

@@ -16,7 +16,8 @@ from solver.pricing.quotas import speaks_of
 from solver.question import Question
 from solver.search.bounds import market_floors
 from solver.search.candidates import SLACK, Candidates, Explorer, Market
-from solver.search.hunt import NO_PACE, ROUNDING, Hunt, Timed
+from solver.search.finds import NO_PACE, Timed
+from solver.search.hunt import ROUNDING, Hunt
 from solver.search.limits import Limit, violated
 from solver.search.worth import Cap, Worth
 from solver.units import HOUR_S

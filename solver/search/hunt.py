@@ -6,7 +6,6 @@ never laid out; that it was legal is counted (space.legal_layouts).
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -17,40 +16,17 @@ from solver.physics.hardware import Floats
 from solver.physics.layer import Compute, LayerCost, layer_cost
 from solver.physics.memory import layer_memory
 from solver.search.field import Field, worthy
+from solver.search.finds import NO_PACE, Found, Pace, Timed
 from solver.search.leaders import leaders, ties
 from solver.search.space import Frame, meshed, shared
 from solver.search.worth import Worth
 
 ROUNDING = 1e-12  # what float64 sums in another order may differ by, relative
 TRIES = 4  # layouts of each count that are timed first
-NOTHING = Layouts.of({}).take(np.zeros(0, np.int64))
 WAYS_FIRST = 16  # laid out together at first, and more where they make
-PAIRS_FIRST = 4000  # no more pairs of a way and a mesh than this
+PAIRS_FIRST = 12000  # no more pairs of a way and a mesh than this
 FEW = 1500  # rows that are judged at once: to sort some of them out first would take longer
-GROWTH = 2  # and how many times as many each time after
-
-
-class Timed(NamedTuple):
-    """Fastest layouts of a market: index into those that were found there, devices, step time, 1 where its
-    memory may turn out too small. (M,)
-    """
-
-    layout: Ints
-    devices: Ints
-    step_s: Floats
-    fragile: Ints
-
-    def take(self, index: Ints) -> Self:
-        return type(self)(self.layout[index], self.devices[index], self.step_s[index], self.fragile[index])
-
-    @classmethod
-    def none(cls) -> Self:
-        whole = np.zeros(0, np.int64)
-        return cls(whole, whole, np.zeros(0), whole)
-
-    @classmethod
-    def joined(cls, parts: list[Self]) -> Self:
-        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+GROWTH = 4  # and how many times as many each time after
 
 
 def way_floors(job: Job, ways: Layouts, cost: LayerCost) -> Floats:
@@ -61,46 +37,6 @@ def way_floors(job: Job, ways: Layouts, cost: LayerCost) -> Floats:
     passes = job.architecture.layers * cost.total + cost.embedding + cost.loss
     floors: Floats = (1 - ROUNDING) * ways.tp * ways.cp * job.global_batch / ways.micro_batch * passes
     return floors
-
-
-class Found:
-    """Layouts of one market, in the order of their finding."""
-
-    def __init__(self) -> None:
-        self.parts: list[Layouts] = [NOTHING]
-        self.rows = 0
-
-    def add(self, layouts: Layouts) -> Ints:
-        """Keeps them; returns where they stand."""
-        start, self.rows = self.rows, self.rows + len(layouts)
-        self.parts.append(layouts)
-        return np.arange(start, self.rows)
-
-    @property
-    def layouts(self) -> Layouts:
-        """All of them."""
-        if len(self.parts) > 1:
-            columns = [part.columns for part in self.parts]
-            joined = {name: np.concatenate([c[name] for c in columns]) for name in columns[0]}
-            self.parts = [Layouts.of(joined)]
-        return self.parts[0]
-
-
-@dataclass
-class Counters:
-    """Legal layouts on pools: looked at, and excluded by a bound; pools that were excluded whole.
-
-    Of a pool excluded whole, layouts count where another pool of the same geometry was looked at.
-    """
-
-    configurations: int = 0
-    excluded: int = 0
-    pools: int = 0
-
-    def add(self, layouts: int, excluded: int) -> None:
-        """Layouts of a pool, and how many of them a bound excluded."""
-        self.configurations += layouts
-        self.excluded += excluded
 
 
 class Rows(NamedTuple):
@@ -129,34 +65,6 @@ class Ground(NamedTuple):
     pool: Pool
     frame: Frame
     unhurried: bool = False
-
-
-class Pace(NamedTuple):
-    """The fastest steps known of each count, which any other must beat. (R,)"""
-
-    group: Ints
-    step_s: Floats
-
-    def among(self, ranks: Ints) -> Self:
-        """Counts as places among `ranks`, ascending; those that are not among them left out."""
-        inside = np.isin(self.group, ranks)
-        return type(self)(np.searchsorted(ranks, self.group[inside]), self.step_s[inside])
-
-    def joined(self, other: Self, kept: int) -> Self:
-        """The `kept` fastest of both at each count."""
-        count, step_s = np.r_[self.group, other.group], np.r_[self.step_s, other.step_s]
-        best = leaders(count, step_s, kept)
-        return type(self)(count[best], step_s[best])
-
-    def ceilings(self, counts: int, kept: int) -> Floats:
-        """What a step of each count must not exceed to be one of its `kept` fastest. (C,)"""
-        slowest = np.zeros(counts)
-        np.maximum.at(slowest, self.group, self.step_s)
-        full = np.bincount(self.group, minlength=counts) >= kept
-        return np.where(full, slowest, np.inf)
-
-
-NO_PACE = Pace(np.zeros(0, np.int64), np.zeros(0))
 
 
 class Hunt:
@@ -244,32 +152,45 @@ class Hunt:
         return rows.take(whole.of)._replace(layouts=whole.layouts)
 
     def _fastest(self, rows: Rows, worth: Worth) -> Timed:
-        """Of many, a few layouts of each count are timed first; of the others, those whose bound is below."""
-        seen, rows = len(rows.way), self._fitting(rows)
-        self.counted += seen - len(rows.way)
-        left = rows
-        if len(rows.way) > FEW:
-            tried = leaders(rows.group, rows.floor_s, max(self.kept, TRIES))
-            first = rows.take(tried)
-            self._lower(first, self._exact(first))
-            left = rows.take(self._able(rows, worth))
-        self.counted += len(left.way)
-        times = self._exact(left)
-        group = self.apart(left.group, left.fragile)
-        best = leaders(group, times, self.kept, (*ties(left.layouts), left.fragile))
+        """Of each count the `kept` fastest that fit in memory."""
+        rows, times = self._few(rows, worth) if len(rows.way) <= FEW else self._many(rows, worth)
+        group = self.apart(rows.group, rows.fragile)
+        best = leaders(group, times, self.kept, (*ties(rows.layouts), rows.fragile))
         best = best[np.isfinite(times[best])]
-        best = best[times[best] <= self.ceilings[left.group[best]]]
-        chosen = left.take(best)
+        best = best[times[best] <= self.ceilings[rows.group[best]]]
+        chosen = rows.take(best)
         self.known = self._lower(chosen, times[best])
         return Timed(self.found.add(chosen.layouts), self.devices[chosen.group], times[best], chosen.fragile)
 
-    def _fitting(self, rows: Rows) -> Rows:
-        """Those that fit in memory; of many, those whose first stage does not are left out at first."""
-        if len(rows.way) > FEW:
-            rows = rows.take(np.flatnonzero(self._space(rows).first_stage_fits(self.pool)))
+    def _few(self, rows: Rows, worth: Worth) -> tuple[Rows, Floats]:
+        """All are timed; of those that may be worth it, the ones that fit, and their times."""
+        self.counted += len(rows.way)
+        times = self._exact(rows)
+        able = self._able(rows._replace(floor_s=times * (1 - ROUNDING)), worth)
+        if len(able) == 0:
+            return rows.take(able), times[able]
+        fits, fragile = self._held(fast := rows.take(able))
+        return fast._replace(fragile=fragile).take(fits), times[able][fits]
+
+    def _many(self, rows: Rows, worth: Worth) -> tuple[Rows, Floats]:
+        """Of those that fit, a few of each count are timed first; of the others, those whose bound is below.
+
+        Those whose first stage does not fit are left out before the other stages are looked at.
+        """
+        seen = len(rows.way)
+        rows = rows.take(np.flatnonzero(self._space(rows).first_stage_fits(self.pool)))
+        fits, fragile = self._held(rows)
+        rows = rows._replace(fragile=fragile).take(fits)
+        first = rows.take(leaders(rows.group, rows.floor_s, max(self.kept, TRIES)))
+        self._lower(first, self._exact(first))
+        left = rows.take(self._able(rows, worth))
+        self.counted += seen - len(rows.way) + len(left.way)
+        return left, self._exact(left)
+
+    def _held(self, rows: Rows) -> tuple[Ints, Ints]:
+        """Which rows fit in memory; and of all rows, 1 where it may turn out too small."""
         space, every = self._space(rows), np.arange(len(rows.way))
-        rows = rows._replace(fragile=1 - space.sound(self.pool, every))
-        return rows.take(np.flatnonzero(space.fits(self.pool, every)))
+        return np.flatnonzero(space.fits(self.pool, every)), 1 - space.sound(self.pool, every)
 
     def _exact(self, rows: Rows) -> Floats:
         return self._space(rows).step(self.pool, self.cost).step_s

@@ -14,10 +14,11 @@ def leaders(group: Ints, value: Floats, most: int, equals: Sequence[Ints] = ()) 
     that decide between equals.
     """
     order = np.lexsort((*equals, value, group))
-    sorted_group = group[order]
-    starts = np.flatnonzero(np.r_[True, sorted_group[1:] != sorted_group[:-1]]) if len(order) else order
-    position = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
-    return order[position < most]
+    ordered = group[order]
+    first = np.ones(len(order), np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    place = np.arange(len(order))
+    return order[place - np.maximum.accumulate(np.where(first, place, 0)) < most]
 
 
 def in_order(layouts: Layouts) -> tuple[Ints, Ints]:

@@ -16,7 +16,7 @@ from solver.physics.hardware import Floats
 from solver.plan import Plan
 from solver.search.candidates import SLACK, Candidates, Explorer
 from solver.search.explore import Goal, offering_key
-from solver.search.hunt import Timed
+from solver.search.finds import Timed
 from solver.search.limits import RESOLUTION, Limit, integers, violated
 from solver.search.rank import scan
 from solver.search.wording import FINENESS, PARSERS, in_users_unit, multiplied
@@ -24,7 +24,7 @@ from solver.units import DAY_S
 
 STEPS = 3  # larger limits that are told, each with what it brings
 SLOWER, FASTER = 4.0, 0.2  # times of a step that are tried: as multiples of the predicted one
-GRID, ROUNDS = 65, 4  # a search by halves, many at a time: to 1e-7 of a step
+GRID, ROUNDS = 257, 3  # a search by halves, many at a time: to 1e-7 of a step
 
 
 class Seen(NamedTuple):
@@ -198,8 +198,7 @@ def _held(seen: Seen, row: int, factors: Floats, holds: Callable[[Candidates], B
     many = np.ones(len(factors), np.int64)
     devices, step_s = table.devices[row] * many, table.step_s[row] * factors
     timed = Timed(table.layout[row] * many, devices, step_s, table.fragile[row] * many)
-    priced = seen.explorer.priced(number, timed)
-    own = priced.take(np.flatnonzero(priced.offering == table.offering[row]))
+    own = seen.explorer.priced_at(int(table.offering[row]), number, timed)
     held: Bools = np.isin(timed.step_s, own.step_s[holds(own)])
     return held
 
