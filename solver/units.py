@@ -203,8 +203,8 @@ def format_duration(value_s: float, digits: int = 4) -> str:
         ("ms", "ms", 1),
     ):
         if value_s >= fewest * _SECONDS[unit]:
-            return f"{_number(value_s / _SECONDS[unit], digits)} {name}"
-    return f"{_number(value_s / _SECONDS['us'], digits)} us"
+            return f"{format_number(value_s / _SECONDS[unit], digits)} {name}"
+    return f"{format_number(value_s / _SECONDS['us'], digits)} us"
 
 
 def format_count(value: float, digits: int = 4) -> str:
@@ -219,7 +219,7 @@ def format_usd(value_usd: float, digits: int = 4) -> str:
 
 def format_usd_per_hour(value: float, digits: int = 4) -> str:
     """55.04 USD/hour."""
-    return f"{_number(value, digits)} USD/hour"
+    return f"{format_number(value, digits)} USD/hour"
 
 
 def format_bytes(value_bytes: float, digits: int = 4) -> str:
@@ -262,10 +262,10 @@ def _scaled(value: float, units: Mapping[str, float], digits: int) -> str:
     """In the largest of `units` (smallest first) that leaves at least 1 before the point."""
     smallest = next(iter(units))
     unit = max((u for u in units if value >= units[u]), key=units.__getitem__, default=smallest)
-    return f"{_number(value / units[unit], digits)}{unit}"
+    return f"{format_number(value / units[unit], digits)}{unit}"
 
 
-def _number(value: float, digits: int) -> str:
+def format_number(value: float, digits: int = 4) -> str:
     """With `digits` significant digits (all those before the point), thousands parted, no trailing zeros."""
     if value == 0 or not 1e-6 <= value < 1e15:
         return f"{value:.{digits}g}"

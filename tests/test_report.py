@@ -10,7 +10,8 @@ import pytest
 
 import solver
 from solver.report import answer_report, evaluation_report, show, validation_report
-from solver.report.words import band, grouped, hardware, layout_words, usd
+from solver.report.holds import holds
+from solver.report.words import band, energy, grouped, hardware, layout_words, power, usd
 
 PROBLEMS = Path(__file__).parents[1] / "problems"
 WIDTHS = [60, 80, 120, 200]
@@ -70,6 +71,21 @@ def test_a_page_without_unicode_has_bars(answer: dict[str, Any], monkeypatch: py
     show(answer_report(answer))
     ascii_page.seek(0)
     assert "####" in ascii_page.read()
+
+
+def test_energy_and_power_are_told_without_powers_of_ten() -> None:
+    assert [energy(mwh) for mwh in (0.01738, 5061.4, 35_190.2)] == ["17.38 kWh", "5,061 MWh", "35,190 MWh"]
+    assert power(20_888.4) == "20,888 kW"
+
+
+def test_a_price_that_is_nearly_level_does_not_differ_by_nothing() -> None:
+    prices = [
+        {"rank": 1, "usd_per_device_hour": 3.9, "stands_to": 3.92, "stands_from": None},
+        {"rank": 2, "usd_per_device_hour": 8.6, "stands_to": None, "stands_from": 7.77},
+    ]
+    answer = {"objective": "cost", "sensitivity": {"limits": [], "prices": prices, "speeds": []}}
+    told = "plan 1 stays first up to 3.92 USD (+0.5%) a device-hour; plan 2 is first below 7.77 USD (-10%)"
+    assert holds(answer) == [("prices", told)]
 
 
 def test_every_assumption_warning_and_proof_is_told(answer: dict[str, Any], page: Any) -> None:

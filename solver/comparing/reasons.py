@@ -20,8 +20,8 @@ from solver.search.worth import Cap, Worth
 SHOWN = {  # a quantity of the candidates -> how much of it a plan takes, in words
     "wall_clock_s": lambda value: f"takes {units.format_duration(value, 3)}",
     "cost_usd": lambda value: f"costs {value:,.0f} USD",
-    "energy_wh": lambda value: f"takes {value / 1e6:,.4g} MWh",
-    "carbon_kg": lambda value: f"emits {value / 1000:,.4g} t CO2e",
+    "energy_wh": lambda value: f"takes {units.format_number(value / 1e6)} MWh",
+    "carbon_kg": lambda value: f"emits {units.format_number(value / 1000)} t CO2e",
     "quota_use": lambda value: f"takes {value:,.2f} of the quota",
     "power_w": lambda value: f"draws {units.format_watts(value, 3)}",
     "devices": lambda value: f"takes {value:,.0f} devices",

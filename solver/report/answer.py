@@ -114,9 +114,8 @@ def _rented(plan: Fields) -> Iterator[tuple[str, str]]:
     yield "speed", f"{rate}, {time['mfu_pct']:.1f}% MFU"
     yield "spent on", plan["bottleneck"]
     yield "cost", f"{words.usd(cost['total_usd'])}, {words.usd(cost['per_hour_usd'])}/hour"
-    energy, power = plan["energy"], plan["power_kw"]
-    carbon = words.carbon(energy["kg_co2e"])
-    yield "energy", f"{energy['mwh']:,.4g} MWh, at most {power:,.4g} kW, {carbon}"
+    energy, power = plan["energy"], words.power(plan["power_kw"])
+    yield "energy", f"{words.energy(energy['mwh'])}, at most {power}, {words.carbon(energy['kg_co2e'])}"
 
 
 def _machines(plan: Fields) -> tuple[str, str]:

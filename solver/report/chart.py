@@ -115,12 +115,17 @@ def svg(chart: Chart) -> str:
     )
 
 
+def _days(value: float) -> str:
+    return units.format_number(value, 3)
+
+
 def _grid(chart: Chart) -> Iterator[str]:
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
     yield f'<text x="{LEFT}" y="24" font-size="15" font-weight="600">Cost of the run over its duration</text>'
     for value in chart.x.ticks():
-        yield f'<path d="M{chart.x.at(value):.1f} {TOP}V{bottom}" stroke="#e8e8e8"/>'
-        yield f'<text x="{chart.x.at(value):.1f}" y="{bottom + 20}" text-anchor="middle">{value:.3g}</text>'
+        x = chart.x.at(value)
+        yield f'<path d="M{x:.1f} {TOP}V{bottom}" stroke="#e8e8e8"/>'
+        yield f'<text x="{x:.1f}" y="{bottom + 20}" text-anchor="middle">{_days(value)}</text>'
     for value in chart.y.ticks():
         y = chart.y.at(value)
         yield f'<path d="M{LEFT} {y:.1f}H{right}" stroke="#e8e8e8"/>'
@@ -199,7 +204,7 @@ def png(chart: Chart, file: Path) -> None:
     axes = figure.add_subplot(xscale="log", yscale="log", xlabel="days", ylabel="USD")
     axes.set(xlim=(chart.x.low, chart.x.high), ylim=(chart.y.low, chart.y.high))
     days, usd = [days_of(plan) for plan in chart.plans], [usd_of(plan) for plan in chart.plans]
-    for axis, scale, tell in ((axes.xaxis, chart.x, "{:.3g}".format), (axes.yaxis, chart.y, words.money)):
+    for axis, scale, tell in ((axes.xaxis, chart.x, _days), (axes.yaxis, chart.y, words.money)):
         axis.set_ticks(scale.ticks(), [tell(value) for value in scale.ticks()])
         axis.set_ticks([], minor=True)
     for device in chart.devices:

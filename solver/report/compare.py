@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import RenderableType
 
+from solver import units
 from solver.report import words
 from solver.report.page import heading, indented, labelled, line, listed, table
 from solver.report.question import question_rows
@@ -68,7 +69,7 @@ def _row(group: Fields) -> Sequence[str]:
         group["name"],
         f"{words.counted(plan['devices'], plan['device'])}, {plan['provider']} {plan['instance']}\n{layout}",
         f"{plan['time']['days']:.1f}",
-        f"{plan['energy']['mwh']:,.3g}",
+        units.format_number(plan["energy"]["mwh"], 3),
         f"{group['memory_slack_gib']:.1f}",
         words.money(plan["cost"]["total_usd"]),
         f"{group['usd_per_effective_pflop_hour']:.2f}",

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from rich.console import RenderableType
 
+from solver import units
 from solver.report import conflict, words
 from solver.report.page import heading, indented, labelled, line, listed, table
 from solver.report.question import question_rows
@@ -43,7 +44,10 @@ def _trade_offs(found: Fields) -> Iterator[RenderableType]:
     last = MWH if energy else SOONER
     marginal = [""] * len(plans) if energy else sooner(plans)
     rows = (
-        (*_row(plan, knee=number == found["knee"]), f"{plan['energy']['mwh']:,.4g}" if energy else price)
+        (
+            *_row(plan, knee=number == found["knee"]),
+            units.format_number(plan["energy"]["mwh"], 4) if energy else price,
+        )
         for number, (plan, price) in enumerate(zip(plans, marginal, strict=True))
     )
     yield indented(table(COLUMNS | {last: "number"}, rows))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+from solver import units
 from solver.report import words
 from solver.report.chart import Chart, svg, told
 from solver.report.frontier import sentences, sooner
@@ -110,7 +111,7 @@ def _cells(plan: Fields, price: str) -> tuple[str, ...]:
         words.days(plan["time"]["days"]),
         words.money(plan["cost"]["total_usd"]),
         price,
-        f"{plan['energy']['mwh']:,.4g}",
+        units.format_number(plan["energy"]["mwh"], 4),
         words.percent(plan["time"]["mfu_pct"]),
         f"{plan['framework']} {plan['layout']['precision']} {words.layout_words(plan['layout'])}",
     )
@@ -131,7 +132,7 @@ def _detail(plan: Fields) -> dict[str, Any]:
         ("speed", f"{time['tokens_per_s']:,.0f} tokens/s, {time['mfu_pct']:.1f}% MFU"),
         ("memory", f"{words.gib(used['peak_gib'])} of {words.gib(used['usable_gib'])}"),
         ("cost", f"{words.usd(plan['cost']['total_usd'])}, {words.usd(plan['cost']['per_hour_usd'])}/hour"),
-        ("energy", f"{plan['energy']['mwh']:,.4g} MWh, {plan['power_kw']:,.4g} kW"),
+        ("energy", f"{words.energy(plan['energy']['mwh'])}, {words.power(plan['power_kw'])}"),
         ("spent on", plan["bottleneck"]),
     ]
     return {"title": told(plan), "rows": rows}

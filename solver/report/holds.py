@@ -7,6 +7,7 @@ from solver.report import words
 from solver.report.words import Fields
 
 PLANS = 3  # whose prices and speeds are told
+SMALL = 0.01  # a change of price that whole per cents would tell as none
 
 
 def holds(answer: Fields) -> list[tuple[str, str]]:
@@ -54,7 +55,7 @@ def _saved(step: Fields, objective: str) -> str:
         return words.usd(saves)
     if objective == "time":
         return words.days(saves / units.DAY_S)
-    return f"{saves / 1e6:,.3g} MWh" if objective == "energy" else f"{saves:,.3g} kg"
+    return words.energy(saves / 1e6) if objective == "energy" else words.carbon(saves)
 
 
 def _brief(plan: Fields) -> str:
@@ -65,11 +66,15 @@ def _prices(prices: list[Fields]) -> Iterator[str]:
     for price in prices[:PLANS]:
         now = price["usd_per_device_hour"]
         if price["stands_to"] is not None:
-            change = f"{price['stands_to']:.2f} USD ({price['stands_to'] / now - 1:+.0%})"
-            yield f"plan 1 stays first up to {change} a device-hour"
+            yield f"plan 1 stays first up to {_turn(price['stands_to'], now)} a device-hour"
         if price["stands_from"] is not None:
-            change = f"{price['stands_from']:.2f} USD ({price['stands_from'] / now - 1:+.0%})"
-            yield f"plan {price['rank']} is first below {change}"
+            yield f"plan {price['rank']} is first below {_turn(price['stands_from'], now)}"
+
+
+def _turn(usd: float, now: float) -> str:
+    """A price, and how far it is from that of today: 3.92 USD (+0.5%)."""
+    change = usd / now - 1
+    return f"{usd:.2f} USD ({change:{'+.1%' if abs(change) < SMALL else '+.0%'}})"
 
 
 def _speeds(speeds: list[Fields]) -> Iterator[str]:

@@ -37,6 +37,16 @@ def carbon(kilograms: float) -> str:
     return f"{units.format_kilograms(kilograms, 3)} CO2e"
 
 
+def energy(mwh: float) -> str:
+    """5,061 MWh, 17.4 kWh."""
+    return f"{units.format_number(mwh, 4)} MWh" if mwh >= 1 else f"{units.format_number(mwh * 1e3, 4)} kWh"
+
+
+def power(kilowatts: float) -> str:
+    """5,222 kW."""
+    return f"{units.format_number(kilowatts, 4)} kW"
+
+
 def _digits(value: float, most: int) -> str:
     """With three digits, the last ones kept where they are 0; at most so many behind the point."""
     places = 0 if value >= 100 else 1 if value >= 10 else 2
