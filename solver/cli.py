@@ -144,9 +144,17 @@ def _refuse(error: InputError) -> int:
     return BAD_INPUT
 
 
+def _nothing_empty(arguments: list[str]) -> None:
+    """Refuses an empty name, which would be read as the folder that one stands in."""
+    if "" in arguments:
+        number = arguments.index("") + 1
+        raise InputError("trainplan", [Fault("", f"argument {number} is empty; write it, or leave it out")])
+
+
 def _run() -> int:
     """The exit code of the command that was asked for."""
     try:
+        _nothing_empty(sys.argv[1:])
         code = app(prog_name="trainplan", standalone_mode=False)
     except InputError as error:
         code = _refuse(error)

@@ -255,6 +255,8 @@ def test_every_fault_of_a_file_is_told(trainplan: Trainplan, tmp_path: Path) -> 
         (("model", "no/config.json"), '"no/config.json" is no file'),
         (("model", "zebra-9"), '"zebra-9" is no model of the catalog\n'),
         (("model", BOX), "is no config.json: it does not hold JSON (line 1)"),
+        (("solve", BOX, "--catalog", ""), "argument 4 is empty; write it, or leave it out"),
+        (("batch", "", "--out", "plans.jsonl"), "argument 2 is empty"),
         (("catalog", "prices"), "Invalid value for"),
         (("catalog", "devices", "--catalog", "no-such-folder"), "no-such-folder: no such folder"),
     ],

@@ -106,7 +106,7 @@ def _mapping(name: str, source: Mapping[str, Any]) -> Document:
 def _files(pattern: str) -> list[Path]:
     """A file, those of a folder, or those that a glob matches; a name that is nothing stands for itself."""
     path = Path(pattern)
-    if path.is_dir():
+    if pattern and path.is_dir():
         return sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
     if has_magic(pattern) and not is_file(path):
         return sorted(Path(name) for name in glob(pattern, recursive=True) if is_file(Path(name))) or [path]

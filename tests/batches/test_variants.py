@@ -85,3 +85,11 @@ def test_a_batch_of_which_nothing_can_be_read_is_refused(tmp_path: Path) -> None
         variants_of([tmp_path / "none.yaml"])
     with pytest.raises(InputError, match="there is no problem"):
         variants_of([tmp_path])
+
+
+def test_an_empty_name_is_not_the_folder_one_stands_in(
+    problem: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(problem.parent)
+    with pytest.raises(InputError, match="this is a folder, not a file"):
+        variants_of([""])
