@@ -4,13 +4,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, PlainSerializer
 
 from solver.catalog import Catalog, load
+from solver.plan import Number, Part, Parts
 from solver.validation.doubts import doubts
 from solver.validation.generations import generation_of
 from solver.validation.predict import Skip, predict
@@ -18,21 +17,14 @@ from solver.validation.ranking import Timed, key_of, order_of
 from solver.validation.rows import Row, read
 
 GROUPS = ("device", "framework", "family", "model", "kind", "precision", "source")
-Rounded = Annotated[float, PlainSerializer(lambda x: float(f"{x:.9g}"), return_type=float)]
 
 
-class Entry(BaseModel):
-    """Frozen, and unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Skipped(Entry):
+class Skipped(Part):
     id: str
     reason: str
 
 
-class Result(Entry):
+class Result(Part):
     """One run. Errors are predicted over measured, less one; None where nothing was measured.
 
     generation   of the framework: an era of its record, or `current`
@@ -49,49 +41,49 @@ class Result(Entry):
     family: str
     kind: str
     precision: str
-    step_time_s: Rounded
-    measured_step_time_s: Rounded | None
-    error_pct: Rounded | None
-    peak_mem_gib: Rounded
-    measured_peak_mem_gib: Rounded | None
-    memory_error_pct: Rounded | None
-    parts: dict[str, Rounded]
+    step_time_s: Number
+    measured_step_time_s: Number | None
+    error_pct: Number | None
+    peak_mem_gib: Number
+    measured_peak_mem_gib: Number | None
+    memory_error_pct: Number | None
+    parts: Parts
 
 
-class Summary(Entry):
+class Summary(Part):
     """Errors of a group of runs in per cent; of step time unless said. timed: runs with a step time."""
 
     rows: int
     timed: int
-    step_time_mape_pct: Rounded | None
-    step_time_median_ape_pct: Rounded | None
-    step_time_bias_pct: Rounded | None
-    within_10_pct: Rounded | None
-    within_25_pct: Rounded | None
-    memory_mape_pct: Rounded | None
+    step_time_mape_pct: Number | None
+    step_time_median_ape_pct: Number | None
+    step_time_bias_pct: Number | None
+    within_10_pct: Number | None
+    within_25_pct: Number | None
+    memory_mape_pct: Number | None
 
 
-class Ordering(Entry):
+class Ordering(Part):
     """Of groups of runs that share model, devices, batch and software, and differ in their layout."""
 
     groups: int
     pairs: int
-    pairs_right_pct: Rounded | None
-    regret_mean_pct: Rounded | None
-    regret_worst_pct: Rounded | None
+    pairs_right_pct: Number | None
+    regret_mean_pct: Number | None
+    regret_worst_pct: Number | None
 
 
-class Report(Entry):
+class Report(Part):
     rows: int
     evaluated: int
     skipped: list[Skipped]
     timed: int
-    step_time_mape_pct: Rounded | None
-    step_time_median_ape_pct: Rounded | None
-    step_time_bias_pct: Rounded | None
-    within_10_pct: Rounded | None
-    within_25_pct: Rounded | None
-    memory_mape_pct: Rounded | None
+    step_time_mape_pct: Number | None
+    step_time_median_ape_pct: Number | None
+    step_time_bias_pct: Number | None
+    within_10_pct: Number | None
+    within_25_pct: Number | None
+    memory_mape_pct: Number | None
     by_device: dict[str, Summary]
     by_framework: dict[str, Summary]
     by_family: dict[str, Summary]
