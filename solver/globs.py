@@ -58,8 +58,17 @@ def unmatched(catalog: Catalog, lists: Mapping[str, Iterable[str]]) -> Iterable[
         kind = field.removeprefix("exclude_")
         for position, glob in enumerate(globs):
             if not matches(catalog, kind, glob):
-                sentence = f'"{glob}" matches none of the {kind}{nearest(glob, known_ids(catalog, kind))}'
-                yield Fault(f"limits.{field}[{position}]", sentence)
+                yield Fault(f"limits.{field}[{position}]", _no_match(catalog, kind, glob))
+
+
+def _no_match(catalog: Catalog, kind: str, glob: str) -> str:
+    """A glob that means nothing, with the nearest id, the glob of those that begin so, or where to look."""
+    known = known_ids(catalog, kind)
+    hint = nearest(glob, known)
+    if not hint and any(name.startswith(glob) for name in known):
+        hint = f'; write "{glob}*" for those that begin so'
+    listed = "offerings" if kind == "regions" else kind
+    return f'"{glob}" matches none of the {kind}{hint or f"; see trainplan catalog {listed}"}'
 
 
 def unmatched_quotas(catalog: Catalog, limits: Limits) -> Iterable[Fault]:
@@ -68,8 +77,7 @@ def unmatched_quotas(catalog: Catalog, limits: Limits) -> Iterable[Fault]:
         for field in ("provider", "region", "device", "machine"):
             glob, kind = getattr(quota, field), f"{field}s"
             if not matches(catalog, kind, glob):
-                sentence = f'"{glob}" matches none of the {kind}{nearest(glob, known_ids(catalog, kind))}'
-                yield Fault(f"limits.quotas[{index}].{field}", sentence)
+                yield Fault(f"limits.quotas[{index}].{field}", _no_match(catalog, kind, glob))
 
 
 def allowed_ids(catalog: Catalog, limits: Limits) -> dict[str, set[str]]:
