@@ -122,9 +122,11 @@ def test_relaxations_are_told_with_what_they_give(answer: dict[str, Any], page: 
         "plan": answer["plans"][0],
     }  # fmt: skip
     none = {"status": "infeasible", "plans": [], "conflict": ["memory"], "other_conflicts": []}
-    text = page(answer_report(answer | none | {"relaxations": [relaxation]}), 200)
+    near = relaxation | {"field": "limits.devices", "from": "a", "to": ["a", "b"], "together_with": []}
+    text = page(answer_report(answer | none | {"relaxations": [relaxation, near]}), 200)
     assert "memory cannot be met." in text
     assert "limits.deadline: 1 hour -> 19 hours, together with limits.budget: 8 x " in text
+    assert text.count("USD; 19 times what is asked, so hardly a practical way") == 1
 
 
 @pytest.mark.parametrize(

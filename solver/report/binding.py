@@ -10,6 +10,14 @@ from solver.report.words import Fields
 Parse = Callable[[units.Value], float]
 Tell = Callable[[float], str]
 
+PARSERS: dict[str, Parse] = {  # of the limits on numbers, as the file states them
+    "budget": units.usd,
+    "deadline": units.seconds,
+    "max_devices": units.count,
+    "max_power": units.watts,
+    "max_energy": units.watt_hours,
+    "max_carbon": units.kilograms,
+}
 AT_LIMIT = 0.02  # share of a limit: what leaves less than this of it binds
 
 
@@ -29,13 +37,13 @@ class Distance(NamedTuple):
 def distances(question: Fields, plan: Fields) -> list[Distance]:
     """Of each limit that the question states, and of the device's memory; the closest first."""
     memory = plan["memory"]
-    quantities: dict[str, tuple[float, Parse, Tell]] = {
-        "budget": (plan["cost"]["total_usd"], units.usd, words.usd),
-        "deadline": (plan["time"]["days"] * units.DAY_S, units.seconds, _days),
-        "max_devices": (plan["devices"], units.count, "{:,.0f}".format),
-        "max_power": (plan["power_kw"] * 1e3, units.watts, _power),
-        "max_energy": (plan["energy"]["mwh"] * 1e6, units.watt_hours, _energy),
-        "max_carbon": (plan["energy"]["kg_co2e"], units.kilograms, words.carbon),
+    quantities: dict[str, tuple[float, Tell]] = {
+        "budget": (plan["cost"]["total_usd"], words.usd),
+        "deadline": (plan["time"]["days"] * units.DAY_S, _days),
+        "max_devices": (plan["devices"], "{:,.0f}".format),
+        "max_power": (plan["power_kw"] * 1e3, _power),
+        "max_energy": (plan["energy"]["mwh"] * 1e6, _energy),
+        "max_carbon": (plan["energy"]["kg_co2e"], words.carbon),
     }
     limits = question["limits"]
     found = [_distance(name, limits[name], how) for name, how in quantities.items() if name in limits]
@@ -44,9 +52,9 @@ def distances(question: Fields, plan: Fields) -> list[Distance]:
     return sorted(found, key=lambda distance: distance.spare)
 
 
-def _distance(name: str, given: units.Value, how: tuple[float, Parse, Tell]) -> Distance:
-    used, parse, tell = how
-    limit = parse(given)
+def _distance(name: str, given: units.Value, how: tuple[float, Tell]) -> Distance:
+    used, tell = how
+    limit = PARSERS[name](given)
     return Distance(name.replace("max_", ""), tell(used), tell(limit), 1 - used / limit)
 
 

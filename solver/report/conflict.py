@@ -6,9 +6,13 @@ from typing import Any
 from rich.console import RenderableType
 
 from solver.report import words
+from solver.report.binding import PARSERS
 from solver.report.market import quota
 from solver.report.page import heading, line, listed
 from solver.report.words import Fields
+
+
+FAR = 10  # times a limit: a plan that needs as much is proved, yet seldom meant
 
 
 def conflict_parts(answer: Fields) -> Iterator[RenderableType]:
@@ -55,7 +59,15 @@ def _relaxation(item: Fields) -> str:
     others = (
         f", together with {words.joined(item['together_with'], 'and')}:" if item["together_with"] else ":"
     )
-    return f"{change}{others}{_gives(item['plan'])}"
+    return f"{change}{others}{_gives(item['plan'])}{_far(item)}"
+
+
+def _far(item: Fields) -> str:
+    """What is told of a limit that would have to be many times as large."""
+    parse = PARSERS.get(item["field"].removeprefix("limits."))
+    before = parse(item["from"]) if parse else 0.0
+    times = parse(item["to"]) / before if parse and before else 0.0
+    return f"; {times:,.0f} times what is asked, so hardly a practical way" if times >= FAR else ""
 
 
 def _gives(plan: Fields | None) -> str:
