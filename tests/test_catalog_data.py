@@ -194,6 +194,8 @@ def test_terms_follow_the_pricing_kind() -> None:
     assert (block.max_days, block.max_devices) == (182, 64 * 8)  # 64 instances
     assert OFFERINGS["gcp:a3-highgpu-8g:us-central1:flex-start"].max_days == 7
     assert OFFERINGS["aws:p4d.24xlarge:us-east-1:committed-1y"].term_days == 365
+    block = OFFERINGS["aws:p5.48xlarge:us-east-1:capacity-block"]
+    assert (block.term_days, block.weeks_beyond, block.max_days) == (1, 14, 182)
     assert OFFERINGS["oblivus:h100-sxm:us:committed-3y:h100-sxm-8"].term_days == 1095
     assert OFFERINGS["aws:p5.48xlarge:us-east-1:on-demand"].max_devices == 16384
     assert OFFERINGS["nebius:gpu-h100-sxm:eu-north1:on-demand"].max_devices == 2048

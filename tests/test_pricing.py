@@ -68,6 +68,16 @@ def test_a_commitment_is_paid_for_every_term_that_the_run_touches(days: float, t
     assert paid == pytest.approx(terms * 365 * 24 * 2.0)
 
 
+@pytest.mark.parametrize(
+    ("days", "paid"),
+    [(0.2, 1), (1, 1), (13.1, 14), (14, 14), (14.6, 21), (21, 21), (21.1, 28), (181, 182)],
+)
+def test_a_capacity_block_is_paid_in_days_and_beyond_two_weeks_in_weeks(days: float, paid: int) -> None:
+    # EC2 user guide, capacity-blocks-purchase: 1-day increments up to 14 days, 7-day ones up to 182 days.
+    usd = rent(days * 24, 3, pricing="capacity-block", usd_per_hour=2.0, term_days=1.0, weeks_beyond=14.0)
+    assert usd == pytest.approx(3 * paid * 24 * 2.0)
+
+
 def test_storage_holds_the_tokens_and_the_checkpoints_kept_or_what_the_file_says() -> None:
     o, a = ASKED.job.operations, ASKED.job.architecture
     # tokens: 1,000 x 8 x 512 x 4 B = 16.384 MB; checkpoints: 5 x 14 B a parameter
@@ -150,9 +160,13 @@ def test_rent_grows_in_proportion_to_the_price(price: float, wall_s: float, mach
     assert more == once
 
 
-@given(st.floats(1, 1e9), st.floats(0, 1e9), st.sampled_from([None, 365.0, 1095.0]))
-def test_a_longer_run_never_costs_less(wall_s: float, more_s: float, term_days: float | None) -> None:
-    terms = offering(term_days=term_days)
+@given(
+    st.floats(1, 1e9), st.floats(0, 1e9), st.sampled_from([None, 1.0, 365.0]), st.sampled_from([None, 14.0])
+)
+def test_a_longer_run_never_costs_less(
+    wall_s: float, more_s: float, term_days: float | None, weeks_beyond: float | None
+) -> None:
+    terms = offering(term_days=term_days, weeks_beyond=weeks_beyond)
     cost = rent_usd(terms, np.array([1, 1]), np.array([wall_s, wall_s + more_s]))
     assert cost[0] <= cost[1]
 

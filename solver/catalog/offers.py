@@ -17,6 +17,10 @@ class Terms(Record):
 
     max_days: Annotated[float, Positive] | None = None
     max_machines: Count | None = None
+    term_days: Annotated[float, Positive] | None = None
+    """What is paid is a multiple of it."""
+    weeks_beyond: Annotated[float, Positive] | None = None
+    """Days: what lasts longer is paid in whole weeks."""
 
 
 class Provider(Fact):
@@ -169,7 +173,8 @@ def _offering(
         usd_per_hour=usd * machine.devices if by_device else usd,
         max_devices=_max_devices(row, machine, provider, terms) if fabric else machine.devices,
         max_days=row.max_days or terms.max_days,
-        term_days=TERM_DAYS.get(pricing),
+        term_days=TERM_DAYS.get(pricing, terms.term_days),
+        weeks_beyond=terms.weeks_beyond,
         source=row.source,
         date=dated or row.date,
         price_basis=row.price_basis,

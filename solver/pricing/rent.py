@@ -9,6 +9,8 @@ from solver.layout import Ints
 from solver.physics.hardware import Floats
 from solver.units import DAY_S, HOUR_S
 
+WEEK_S = 7 * DAY_S
+
 
 class Line(NamedTuple):
     """Machines (N,) that are paid for so long (N,) at a price an hour."""
@@ -25,12 +27,19 @@ class Line(NamedTuple):
 
 def paid_s(offering: Offering, wall_clock_s: Floats) -> Floats:
     """How long is paid: by the second, from the least term on; a commitment whole terms, as many as the run
-    touches. [s], (N,)
+    touches; a block whole days, and beyond some whole weeks. [s], (N,)
     """
     paid = np.maximum(wall_clock_s, offering.least_days * DAY_S)
     if offering.term_days is None:
         return paid
-    term_s = offering.term_days * DAY_S
+    whole = _whole(paid, offering.term_days * DAY_S)
+    if offering.weeks_beyond is None:
+        return whole
+    return np.where(whole > offering.weeks_beyond * DAY_S, _whole(paid, WEEK_S), whole)
+
+
+def _whole(paid: Floats, term_s: float) -> Floats:
+    """The least multiple of a term that is as long. [s], (N,)"""
     return np.ceil(paid / term_s) * term_s
 
 

@@ -11,7 +11,6 @@ from solver.report.market import quota
 from solver.report.page import heading, line, listed
 from solver.report.words import Fields
 
-
 FAR = 10  # times a limit: a plan that needs as much is proved, yet seldom meant
 
 
