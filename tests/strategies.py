@@ -42,6 +42,7 @@ ROWS: dict[str, dict[str, Any]] = {  # offerings in place of the shipped ones: e
         "provider": "east", "instance": "cores", "machine": "trn1-1", "on_demand": 1.34, "max_devices": 1,
     },
 }  # fmt: skip
+PROVIDERS = {"north": {"kind": "cloud", "terms": {"capacity-block": {"term_days": 1, "weeks_beyond": 14}}}}
 CARDS_TRAIN_WITH = ("megatron-core", "torchtitan", "deepspeed")
 MACHINES = {  # what trains on them
     "h100-sxm-8": (*CARDS_TRAIN_WITH, "maxtext"),
@@ -76,6 +77,8 @@ def small_catalog(price_factor: float = 1.0) -> str:
     prices = ("on_demand", "spot", "committed_1y", "capacity_block", "flex_start", "community")
     rows = {name: row | {p: row[p] * price_factor for p in prices if p in row} for name, row in ROWS.items()}
     (folder / "offerings" / "some.yaml").write_text(json.dumps({"records": rows}))
+    (folder / "providers").mkdir()
+    (folder / "providers" / "some.yaml").write_text(json.dumps({"records": PROVIDERS}))
     return str(folder)
 
 

@@ -245,6 +245,8 @@ def rent(offering: Offering, machines: int, wall_s: float) -> float:
     paid_s = max(wall_s, offering.least_days * DAY_S)
     if offering.term_days is not None:
         paid_s = math.ceil(wall_s / (offering.term_days * DAY_S)) * offering.term_days * DAY_S
+    if offering.weeks_beyond is not None and paid_s > offering.weeks_beyond * DAY_S:
+        paid_s = math.ceil(wall_s / (7 * DAY_S)) * 7 * DAY_S
     billed = max(machines, offering.least_machines)
     if (mixed := offering.overflow) is None:
         return billed * offering.usd_per_hour * paid_s / 3600
