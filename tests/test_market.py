@@ -145,6 +145,25 @@ def test_a_private_offer_joins_the_market_as_long_as_it_holds() -> None:
     assert all(plan.time.days <= best.time.days / 2 for plan in short if plan.provider == "acme")
 
 
+@pytest.mark.parametrize(
+    ("provider", "stated", "fabric"),
+    [
+        ("aws", {}, "efa-v2-p5"),  # on which it lists the machine
+        ("acme", {}, "ib-ndr-400x8"),  # of nobody's list: the machine's usual one
+        ("aws", {"fabric": "eth-100"}, "eth-100"),
+    ],
+)
+def test_what_is_reserved_is_joined_as_its_provider_joins_it(
+    provider: str, stated: dict[str, str], fabric: str
+) -> None:
+    held = {"provider": provider, "machine": "h100-sxm-8", "count": 8} | stated
+    question = ask(solver.load({"model": SHAPES[1], "training": TRAINING, "reservations": held}))
+    (mine,) = (o for o in question.offerings if o.id.startswith("reservation:"))
+    assert mine.fabric == fabric
+    told = f"reservations[0].fabric is not stated: {fabric} is taken"
+    assert (told in question.assumptions) == (not stated)
+
+
 def test_a_reservation_costs_nothing_and_ends_when_it_ends() -> None:
     held = {"provider": "north", "machine": "h100-sxm-8", "count": 2, "region": "eu"}
     best = answer(reservations=held, limits=BIG).plans[0]

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterator
 
 from solver.catalog import age_days
-from solver.pricing.stock import Shop, least_price
+from solver.pricing.stock import Shop, least_price, network
 
 SHARES = ("residual", "utilisation", "interest", "maintenance", "staff")
 UNITS = {"hosting": "USD/kW-month", "electricity": "USD/kWh", "storage": "USD/TB"}
@@ -14,6 +14,7 @@ def assumed(shop: Shop) -> Iterator[str]:
     """In the order of the file."""
     yield from _left_out(shop)
     yield from _days(shop)
+    yield from _networks(shop)
     if shop.problem.buy or shop.problem.already_owned:
         yield from _of_owning(shop)
     for item in shop.problem.already_owned:
@@ -35,6 +36,15 @@ def _days(shop: Shop) -> Iterator[str]:
             if isinstance(item.until, datetime.date):
                 days = age_days(today, item.until.isoformat())
                 yield f"{name}[{index}].until: {days} days from {today}, the date of the catalog"
+
+
+def _networks(shop: Shop) -> Iterator[str]:
+    for name in ("offers", "reservations"):
+        for index, item in enumerate(getattr(shop.problem, name)):
+            if item.fabric is None and item.count != 1 and item.machine in shop.catalog.machines:
+                fabric = network(shop.catalog, item, item.provider)
+                taken = f"{fabric} is taken" if fabric else "none is known, so a job is one machine"
+                yield f"{name}[{index}].fabric is not stated: {taken}"
 
 
 def _of_owning(shop: Shop) -> Iterator[str]:

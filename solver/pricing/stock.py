@@ -80,12 +80,24 @@ class Seat(NamedTuple):
     site: Site
 
 
+def network(catalog: Catalog, item: OfMachine, provider: str) -> str | None:
+    """What joins the machines of an item: the fabric it states, else one on which its provider lists the
+    machine (the usual one, or the slowest), else the usual one.
+    """
+    machine = catalog.machines[item.machine]
+    rows = (row for row in catalog.rows if row.provider == provider)
+    listed = {row.fabric for row in rows if row.fabric and machine in machines_of(row, catalog.machines)}
+    if item.fabric or not listed or machine.default_fabric in listed:
+        return item.fabric or machine.default_fabric
+    return min(listed, key=lambda name: (catalog.fabrics[name].bandwidth, name))
+
+
 def offering_of(
     shop: Shop, item: OfMachine, seat: Seat, most: int, price: tuple[float, Owned | None]
 ) -> Offering:
-    """An offering of at most so many machines, joined by what the item states or the machine usually has."""
+    """An offering of at most so many machines, joined by their network."""
     machine = shop.catalog.machines[item.machine]
-    link = shop.catalog.fabric(item.fabric or machine.default_fabric or "")
+    link = shop.catalog.fabric(network(shop.catalog, item, seat.provider) or "")
     joined = link.id if link and most > 1 else None
     largest = most if joined and not machine.max_machines else min(most, machine.max_machines or 1)
     return Offering(
