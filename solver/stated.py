@@ -171,6 +171,7 @@ def complete(run: Run, job: Job, pool: Pool, faults: list[Fault]) -> tuple[Layou
         )
     filled = [name for name in (*DEGREES, *taken) if getattr(given, name) is None]
     words = {"recompute": RECOMPUTE[taken["recompute"]], "offload": OFFLOAD[taken["offload"]]}
+    words["sequence_parallel"] = "true" if taken["sequence_parallel"] else "false"
     values = one | taken | words
     told = f"layout: not stated, so taken: {', '.join(f'{name} {values[name]}' for name in filled)}"
     return Layouts.of({name: [value] for name, value in (one | taken).items()}), [told] if filled else []

@@ -52,6 +52,7 @@ def test_what_is_left_out_is_completed() -> None:
         evaluated().memory,
     )
     assert any("micro_batch 1, dp 8" in text for text in result.assumptions)
+    assert any("sequence_parallel true" in text for text in result.assumptions)
 
 
 def test_one_word_may_tell_the_stage_and_the_replicas_that_share() -> None:
