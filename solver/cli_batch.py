@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from solver.errors import Fault, InputError
+from solver.errors import Fault, InputError, writing
 from solver.model_words import is_folder
 
 DONE, SOME_FAILED, INTERRUPTED = 0, 1, 130
@@ -79,17 +79,16 @@ def _summary(ids: list[str], results: Path, html: Path | None) -> bool:
     rows = [row for _, row in sorted(found.items())]
     show(batch_report(rows, str(results)))
     if html:
-        _write(html, batch_page(rows, str(results)))
+        with writing(html):
+            html.write_text(batch_page(rows, str(results)), "utf-8")
     return any(row.status == "error" for row in rows)
 
 
 def _folder(file: Path) -> None:
     """Makes the folder of a page before hours of work go into it."""
     made = _missing(file)
-    try:
+    with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(str(file), [Fault("", f"could not be written: {error.strerror}")]) from None
     if file.is_dir():
         raise InputError(str(file), [Fault("", "is a folder; name a file")])
     sys.stderr.write(made)
@@ -98,13 +97,6 @@ def _folder(file: Path) -> None:
 def _missing(file: Path) -> str:
     """What is told of a folder that is about to be made."""
     return "" if is_folder(file.parent) else f"{file.parent} did not exist; the folder is made\n"
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, "utf-8")
-    except OSError as error:
-        raise InputError(str(file), [Fault("", f"could not be written: {error.strerror}")]) from None
 
 
 def batch_table(

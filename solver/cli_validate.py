@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from solver.cli_print import Json, print_document
-from solver.errors import Fault, InputError
+from solver.errors import writing
 
 
 def validate(
@@ -32,14 +32,9 @@ def validate(
     if plot:
         write_scatter(document, plot)
     if markdown:
-        _write(markdown, accuracy_page(document, runs.name))
+        with writing(markdown):
+            markdown.write_text(accuracy_page(document, runs.name), "utf-8")
     if bands:
-        _write(bands, bands_text(bands_of(report, load())))
+        with writing(bands):
+            bands.write_text(bands_text(bands_of(report, load())), "utf-8")
     print_document(document, validation_report, json=json)
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, "utf-8")
-    except OSError as error:
-        raise InputError(str(file), [Fault("", f"could not be written: {error.strerror}")]) from None

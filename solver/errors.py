@@ -1,6 +1,8 @@
 """The one error a user can cause: bad input, told fault by fault."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 MAX_LINES = 40
@@ -32,6 +34,15 @@ class InputError(Exception):
         lines = [_line(self.source, fault) for fault in self.faults]
         kept = _that_fit(lines)
         return lines if kept == len(lines) else [*lines[:kept], f"... and {len(lines) - kept:,} more"]
+
+
+@contextmanager
+def writing(file: Path) -> Iterator[None]:
+    """Tells what keeps a file from being written as bad input."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(str(file), [Fault("", f"could not be written: {error.strerror}")]) from None
 
 
 def _line(source: str, fault: Fault) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.batches.record import Record
-from solver.errors import Fault, InputError
+from solver.errors import Fault, InputError, writing
 
 try:
     import fcntl
@@ -61,7 +61,7 @@ class Journal:
         """outdated: whether a record must be done again. Raises InputError where the file cannot be used."""
         self.path = path
         self.done: set[str] = set()
-        try:
+        with writing(path):
             _refuse_device(path)
             path.parent.mkdir(parents=True, exist_ok=True)
             self.file = path.open("a+b", buffering=0)
@@ -70,8 +70,6 @@ class Journal:
                 self._lock(self.file)
                 self._take_up(outdated, resume=resume)
                 undo.pop_all()
-        except OSError as error:
-            raise InputError(str(path), [Fault("", f"could not be written: {error.strerror}")]) from None
 
     def __enter__(self) -> "Journal":
         return self
@@ -134,12 +132,10 @@ class Journal:
     def add(self, line: str) -> None:
         """Appends a record: when this returns, it stands. Raises InputError where the disk is full."""
         left = memoryview(line.encode("ascii") + b"\n")
-        try:
+        with writing(self.path):
             while left:
                 left = left[self.file.write(left) :]
             os.fsync(self.file.fileno())
-        except OSError as error:
-            raise InputError(str(self.path), [Fault("", f"could not be written: {error.strerror}")]) from None
 
 
 def _sync_folder(folder: Path) -> None:

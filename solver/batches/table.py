@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from solver.batches.journal import records
-from solver.errors import Fault, InputError
+from solver.errors import Fault, InputError, writing
 
 RECORDS = ".jsonl"
 TABLES = (".csv", ".parquet")
@@ -33,7 +33,7 @@ def write_table(source: Path, table: Path) -> int:
     columns = _columns(source)
     text = table.with_name(f".{table.name}.csv")
     ready = table.with_name(f".{table.name}.new")
-    try:
+    with writing(table):
         count = _write_csv(text, list(columns), _rows(source))
         if table.suffix == ".parquet":
             _to_parquet(text, ready, columns)
@@ -43,8 +43,6 @@ def write_table(source: Path, table: Path) -> int:
         with ready.open("rb") as written:
             os.fsync(written.fileno())
         ready.replace(table)
-    except OSError as error:
-        raise InputError(str(table), [Fault("", f"could not be written: {error.strerror}")]) from None
     return count
 
 

@@ -237,9 +237,8 @@ class Offering(Record):
     max_devices: int
     max_days: float | None = None
     term_days: float | None = None
-    """What is paid is a multiple of it: a commitment for its whole term, a block for whole days."""
     weeks_beyond: float | None = None
-    """Days: what lasts longer is paid in whole weeks."""
+    """Whole terms are paid, as of a commitment; by a run of more days than these whole weeks."""
     least_days: float = 0.0
     least_machines: int = 1
     """A shorter run and fewer machines are billed as if they were so long and so many."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from solver import units
-from solver.errors import Fault, InputError
+from solver.errors import Fault, InputError, writing
 from solver.report import words
 from solver.report.scatter import COLOURS
 from solver.report.words import Fields
@@ -95,13 +95,11 @@ def write_frontier(found: Fields, file: Path) -> None:
     writers = {".svg": lambda: svg(chart_of(found)), ".html": lambda: frontier_page(found, chart_of(found))}
     if file.suffix not in (*writers, ".png"):
         raise InputError("--plot", [Fault("", f'"{file}" must end in .svg, .html or .png')])
-    try:
+    with writing(file):
         if file.suffix == ".png":
             png(chart_of(found), file)
         else:
             file.write_text(writers[file.suffix](), "utf-8")
-    except OSError as error:
-        raise InputError(str(file), [Fault("", f"could not be written: {error.strerror}")]) from None
 
 
 def svg(chart: Chart) -> str:

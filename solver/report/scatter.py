@@ -6,7 +6,7 @@ from math import ceil, floor, log10
 from pathlib import Path
 from typing import NamedTuple
 
-from solver.errors import Fault, InputError
+from solver.errors import Fault, InputError, writing
 from solver.report.words import Fields
 
 # Colours that stay apart on white, also for most who see red and green alike (after Paul Tol, 2021).
@@ -44,13 +44,11 @@ def write_scatter(found: Fields, file: Path) -> None:
         raise InputError("--plot", [Fault("", f'"{file}" must end in .svg or .png')])
     if not series:
         raise InputError("--plot", [Fault("", "no run was timed, so there is nothing to draw")])
-    try:
+    with writing(file):
         if file.suffix == ".svg":
             file.write_text(svg(series), "utf-8")
         else:
             png(series, file)
-    except OSError as error:
-        raise InputError(str(file), [Fault("", f"could not be written: {error.strerror}")]) from None
 
 
 def ends_of(series: Iterable[Series]) -> tuple[float, float]:
