@@ -129,6 +129,21 @@ def test_relaxations_are_told_with_what_they_give(answer: dict[str, Any], page: 
     assert text.count("USD; 19 times what is asked, so hardly a practical way") == 1
 
 
+def test_where_memory_lacks_what_was_not_tried_is_told(answer: dict[str, Any], page: Any) -> None:
+    none = {"status": "infeasible", "plans": [], "conflict": ["memory"], "explanation": ["it does not fit"]}
+    tip = "perhaps: limits.layout.offload: [none, optimizer, parameters], which keeps state in host memory"
+    assert tip in page(answer_report(answer | none), 200)
+    tried = {"limits": answer["question"]["limits"] | {"layout": {"offload": ["optimizer"]}}}
+    asked = answer | none | {"question": answer["question"] | tried}
+    assert "perhaps:" not in page(answer_report(asked), 200)
+
+
+def test_other_regions_are_told_with_what_they_may_cost(answer: dict[str, Any], page: Any) -> None:
+    first = answer["plans"][0] | {"also_in": ["here", "there"]}
+    text = page(answer_report(answer | {"plans": [first]}), 200)
+    assert "here and there, at this price or a higher one" in text
+
+
 @pytest.mark.parametrize(
     ("provider", "told"), [("aws", "from aws"), ("owned", "of your own"), ("bought", "to buy")]
 )

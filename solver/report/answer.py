@@ -100,7 +100,7 @@ def _rented(plan: Fields) -> Iterator[tuple[str, str]]:
     if plan["devices_paid"] != plan["devices"]:
         yield "paid", f"{plan['devices_paid']:,} devices, of which {plan['devices']:,} are used"
     if plan["also_in"]:
-        yield "also in", words.joined(plan["also_in"], "and")
+        yield "also in", f"{words.joined(plan['also_in'], 'and')}, at this price or a higher one"
     outside = f", {wires['scale_out']} between them" if plan["machines"] > 1 else ""
     yield "links", f"{wires['scale_up']} inside a machine{outside}"
     layout = plan["layout"]

@@ -26,9 +26,20 @@ def conflict_parts(answer: Fields) -> Iterator[RenderableType]:
         yield line(f"Nor: {_clash(other, answer['question'])}")
     for sentence in answer["explanation"]:
         yield line(f"{sentence}.")
-    if answer["relaxations"]:
+    told = [*map(_relaxation, answer["relaxations"]), *_offload(answer)]
+    if told:
         yield heading("What would give a plan")
-        yield listed(_relaxation(item) for item in answer["relaxations"])
+        yield listed(told)
+
+
+def _offload(answer: Fields) -> Iterator[str]:
+    """What is not tried unless it is asked for, where memory is what lacks."""
+    asked = "offload" in answer["question"]["limits"].get("layout", {})
+    if answer["explanation"] and not asked:
+        yield (
+            "perhaps: limits.layout.offload: [none, optimizer, parameters], which keeps state in host memory "
+            "and was not tried; trainplan fit tells what it takes"
+        )
 
 
 def _clash(fields: list[str], question: Fields) -> str:
