@@ -98,6 +98,8 @@ def test_steps_and_samples_say_how_many_tokens() -> None:
     twice = problem(training=batch | {"samples": 1000, "epochs": 3})
     assert (twice.tokens, twice.steps) == (3 * 1000 * 4096, 24)  # 3000 / 128 = 23.4
     assert any("gone through 3 times, so 12,288,000 tokens" in text for text in twice.assumptions)
+    once = problem(training=batch | {"samples": 1000, "epochs": 1})
+    assert any("gone through once, so 4,096,000 tokens" in text for text in once.assumptions)
 
 
 BATCH = {"sequence_length": 4096, "global_batch": "128 sequences"}

@@ -138,6 +138,17 @@ def test_where_memory_lacks_what_was_not_tried_is_told(answer: dict[str, Any], p
     assert "perhaps:" not in page(answer_report(asked), 200)
 
 
+@pytest.mark.parametrize(("objective", "told"), [("energy", "61.44 MWh"), ("carbon", "18.4 t"), ("cost", "")])
+def test_the_table_tells_what_is_made_least(
+    answer: dict[str, Any], page: Any, objective: str, told: str
+) -> None:
+    plan = answer["plans"][0] | {"energy": {"mwh": 61.44, "kg_co2e": 18_400.0}}
+    text = page(answer_report(answer | {"objective": objective, "plans": [plan]}), 200)
+    table = text.split("The first plan")[0]
+    assert told in table
+    assert ("MWh" in table, " t\n" in table) == (objective == "energy", objective == "carbon")
+
+
 def test_other_regions_are_told_with_what_they_may_cost(answer: dict[str, Any], page: Any) -> None:
     first = answer["plans"][0] | {"also_in": ["here", "there"]}
     text = page(answer_report(answer | {"plans": [first]}), 200)

@@ -71,7 +71,7 @@ def _of_training(problem: "Problem", given: dict[str, Any]) -> Iterator[str]:
 
 def _of_amount(problem: "Problem") -> Iterator[str]:
     training = problem.training
-    times = f"{training.epochs:,} times" if training.epochs else "once"
+    times = f"{training.epochs:,} times" if (training.epochs or 1) > 1 else "once"
     through = f"gone through {times}, so {problem.tokens:,} tokens"
     if training.samples is not None and training.document:
         yield f"training.samples: a sample is a document of {training.mean_length:,} tokens, {through}"

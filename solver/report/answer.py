@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rich.console import RenderableType
 
+from solver import units
 from solver.report import binding, conflict, words
 from solver.report.beside import beside
 from solver.report.holds import holds
@@ -44,7 +45,7 @@ def answer_report(answer: Fields) -> Iterator[RenderableType]:
 def _plans(answer: Fields) -> Iterator[RenderableType]:
     plans = answer["plans"]
     yield heading(_title(answer))
-    yield indented(table(COLUMNS, (_row(plan) for plan in plans)))
+    yield indented(table(COLUMNS, (_row(plan, answer["objective"]) for plan in plans)))
     if told := list(beside(answer)):
         yield line("")
         yield listed(told)
@@ -70,7 +71,7 @@ def _title(answer: Fields) -> str:
     return f"{best}, least {objective} first ({proved})"
 
 
-def _row(plan: Fields) -> tuple[str, ...]:
+def _row(plan: Fields, objective: str) -> tuple[str, ...]:
     """A plan in three lines: what is rented and from whom, how it trains, what it takes."""
     time, used = plan["time"], plan["memory"]
     hardware = (words.counted(plan["devices"], plan["device"]), f"{plan['provider']} {plan['instance']}")
@@ -82,8 +83,16 @@ def _row(plan: Fields) -> tuple[str, ...]:
         f"{words.days(time['days'])}\n{words.band(time).rsplit(' ', 1)[0]}",
         words.percent(time["mfu_pct"]),
         f"{used['peak_gib']:.1f}\nof {used['usable_gib']:.1f}" + ("\n(tight)" if used["fragile"] else ""),
-        words.money(plan["cost"]["total_usd"]),
+        "\n".join((words.money(plan["cost"]["total_usd"]), *_least(plan, objective))),
     )
+
+
+def _least(plan: Fields, objective: str) -> Iterator[str]:
+    """What is made least, where the table does not tell it as time or cost."""
+    if objective == "energy":
+        yield words.energy(plan["energy"]["mwh"])
+    if objective == "carbon":
+        yield units.format_kilograms(plan["energy"]["kg_co2e"], 3)
 
 
 def _first(plan: Fields) -> Iterator[RenderableType]:

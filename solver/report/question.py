@@ -13,7 +13,6 @@ AMOUNTS = {
     "steps": "{} steps",
     "samples": "{} samples",
     "dataset": "{} of text",
-    "epochs": "{} epochs",
 }
 SETTINGS = {
     "packing": "{}",
@@ -43,6 +42,8 @@ def _training(question: Fields) -> Iterator[str]:
     training = question["training"]
     yield model_name(question["model"])
     yield from _told(AMOUNTS, training)
+    if "epochs" in training:
+        yield "1 epoch" if training["epochs"] == 1 else f"{training['epochs']} epochs"
     yield f"sequences of {training['sequence_length']} tokens"
     yield f"batch of {training['global_batch']}"
     yield joined(training["precision"])
