@@ -107,7 +107,7 @@ def test_a_deadline_inside_the_band_is_told(answer: dict[str, Any], page: Any) -
 def test_a_limit_that_is_reached_is_named(answer: dict[str, Any], page: Any) -> None:
     limits = answer["question"]["limits"] | {"max_devices": answer["plans"][0]["devices"]}
     text = page(answer_report(answer | {"question": answer["question"] | {"limits": limits}}))
-    assert "At its limit: devices." in text
+    assert "At its limit: number of devices." in text
 
 
 def test_a_stopped_search_is_not_called_proved(answer: dict[str, Any], page: Any) -> None:

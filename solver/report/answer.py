@@ -14,6 +14,7 @@ from solver.report.parts import costs, memory, step
 from solver.report.question import question_rows
 from solver.report.words import Fields
 
+NEARLY_WHOLE = 99  # per cent
 COLUMNS = {
     "": "id",
     "hardware": "text",
@@ -116,7 +117,7 @@ def _rented(plan: Fields) -> Iterator[tuple[str, str]]:
     yield "train", f"{plan['framework']}, {layout['precision']}, {words.layout_words(layout)}"
     yield "that is", words.layout_spelled(layout)
     per_step = words.seconds(time["step_s"])
-    goodput = f"{words.percent(time['goodput_pct'])} goodput"
+    goodput = f"{_goodput(time['goodput_pct'])} goodput"
     yield "time", f"{time['steps']:,} steps of {per_step} at {goodput}: {words.days(time['days'])}"
     yield "band", words.band(time)
     rate = f"{time['tokens_per_s']:,.0f} tokens/s, {time['tokens_per_s_per_device']:,.0f} a device"
@@ -125,6 +126,11 @@ def _rented(plan: Fields) -> Iterator[tuple[str, str]]:
     yield "cost", f"{words.usd(cost['total_usd'])}, {words.usd(cost['per_hour_usd'])}/hour"
     energy, power = plan["energy"], words.power(plan["power_kw"])
     yield "energy", f"{words.energy(energy['mwh'])}, at most {power}, {words.carbon(energy['kg_co2e'])}"
+
+
+def _goodput(percent: float) -> str:
+    """98%, 99.9%: near the whole with a digit more, as some time is lost in every run."""
+    return f"{percent:.1f}%" if percent >= NEARLY_WHOLE else words.percent(percent)
 
 
 def _machines(plan: Fields) -> tuple[str, str]:
@@ -138,7 +144,9 @@ def _machines(plan: Fields) -> tuple[str, str]:
     if plan["pricing"] == "owned":
         return "use", f"{machines} that you have"
     place = f"{plan['provider']} in {plan['region']}, {plan['pricing']}"
-    return "rent", f"{machines} from {place}, price of {plan['price_date']}"
+    (each,) = plan["cost"]["rent"]
+    price = f"{units.format_usd_per_hour(each['usd_per_hour'])} each, price of {plan['price_date']}"
+    return "rent", f"{machines} from {place}, {price}"
 
 
 def _proof(answer: Fields) -> Iterator[RenderableType]:

@@ -55,7 +55,8 @@ def distances(question: Fields, plan: Fields) -> list[Distance]:
 def _distance(name: str, given: units.Value, how: tuple[float, Tell]) -> Distance:
     used, tell = how
     limit = PARSERS[name](given)
-    return Distance(name.replace("max_", ""), tell(used), tell(limit), 1 - used / limit)
+    told = "number of devices" if name == "max_devices" else name.replace("max_", "")
+    return Distance(told, tell(used), tell(limit), 1 - used / limit)
 
 
 def _days(seconds: float) -> str:
