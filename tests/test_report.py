@@ -127,6 +127,10 @@ def test_relaxations_are_told_with_what_they_give(answer: dict[str, Any], page: 
     assert "memory cannot be met." in text
     assert "limits.deadline: 1 hour -> 19 hours, together with limits.budget: 8 x " in text
     assert text.count("USD; 19 times what is asked, so hardly a practical way") == 1
+    plan = answer["plans"][0]
+    slow = near | {"plan": plan | {"time": plan["time"] | {"days": 1655.0}}}
+    text = page(answer_report(answer | none | {"relaxations": [slow]}), 200)
+    assert "1,655 days, 0.00 USD; it takes years, so hardly a practical way" in text
 
 
 def test_where_memory_lacks_what_was_not_tried_is_told(answer: dict[str, Any], page: Any) -> None:

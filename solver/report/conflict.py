@@ -12,6 +12,7 @@ from solver.report.page import heading, line, listed
 from solver.report.words import Fields
 
 FAR = 10  # times a limit: a plan that needs as much is proved, yet seldom meant
+LONG_DAYS = 2 * 365
 
 
 def conflict_parts(answer: Fields) -> Iterator[RenderableType]:
@@ -73,11 +74,14 @@ def _relaxation(item: Fields) -> str:
 
 
 def _far(item: Fields) -> str:
-    """What is told of a limit that would have to be many times as large."""
+    """What is told of a limit that would have to be many times as large, and of a plan that takes years."""
     parse = PARSERS.get(item["field"].removeprefix("limits."))
     before = parse(item["from"]) if parse else 0.0
     times = parse(item["to"]) / before if parse and before else 0.0
-    return f"; {times:,.0f} times what is asked, so hardly a practical way" if times >= FAR else ""
+    if times >= FAR:
+        return f"; {times:,.0f} times what is asked, so hardly a practical way"
+    takes_years = item["plan"] and item["plan"]["time"]["days"] > LONG_DAYS
+    return "; it takes years, so hardly a practical way" if takes_years else ""
 
 
 def _gives(plan: Fields | None) -> str:
