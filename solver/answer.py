@@ -64,6 +64,7 @@ class Brief(Part):
     devices: int
     days: Number
     total_usd: Number
+    fragile: bool
 
 
 class Step(Part):

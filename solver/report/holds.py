@@ -59,7 +59,8 @@ def _saved(step: Fields, objective: str) -> str:
 
 
 def _brief(plan: Fields) -> str:
-    return f"{words.hardware(plan)}, {words.days(plan['days'])}, {words.usd(plan['total_usd'])}"
+    tight = " (tight)" * plan["fragile"]
+    return f"{words.hardware(plan)}{tight}, {words.days(plan['days'])}, {words.usd(plan['total_usd'])}"
 
 
 def _prices(prices: list[Fields]) -> Iterator[str]:

@@ -30,6 +30,8 @@ def cautions(question: Question, plans: list[Plan]) -> Iterator[tuple[int, str]]
         yield from ((plan.rank, sentence) for sentence in _of_length(question))
         yield from ((plan.rank, sentence) for sentence in _of_amount(question, plan))
         yield from ((plan.rank, sentence) for sentence in _of_purchase(question, plan))
+        yield from ((plan.rank, sentence) for sentence in _of_energy(question, plan))
+        yield from ((plan.rank, sentence) for sentence in _of_term(plan, offering))
 
 
 def _of_price(question: Question, offering: Offering, middle: Mapping[str, float]) -> Iterator[str]:
@@ -60,6 +62,22 @@ def _of_purchase(question: Question, plan: Plan) -> Iterator[str]:
     budget = question.problem.limits.budget
     if plan.provider == BOUGHT and budget is not None and (spent := capex(question, plan)) > budget:
         yield f"{format_usd(spent)} are paid up front; the budget is held against the run's share of them"
+
+
+def _of_energy(question: Question, plan: Plan) -> Iterator[str]:
+    """What its maker has not said of the device's power, where energy decides."""
+    guessed = "tdp" in question.catalog.devices[plan.device].estimated
+    if guessed and question.problem.objective in ("energy", "carbon"):
+        yield f"no source states the power of {plan.device}: its energy rests on an estimate"
+
+
+def _of_term(plan: Plan, offering: Offering) -> Iterator[str]:
+    """An offer that ends before the slow end of the band."""
+    if offering.max_days and plan.time.high_days > offering.max_days:
+        yield (
+            f"it may take up to {plan.time.high_days:.3g} days, and the offer ends after "
+            f"{offering.max_days:g}: save often, or ask for more machines"
+        )
 
 
 def _of_length(question: Question) -> Iterator[str]:

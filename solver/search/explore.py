@@ -65,8 +65,9 @@ def cheapest_regions(question: Question) -> tuple[tuple[Offering, ...], dict[str
     """
     groups: dict[tuple[object, ...], list[Offering]] = {}
     for offering in question.offerings:
-        most = (offering.machine, offering.max_devices, offering.max_days)
-        alike = (*offering_key(offering), *most, *_regional(question, offering))
+        terms = (offering.max_days, offering.term_days, offering.weeks_beyond, offering.least_days)
+        counts = (offering.machine, offering.max_devices, offering.least_machines, offering.overflow)
+        alike = (*offering_key(offering), *terms, *counts, *_regional(question, offering))
         groups.setdefault(alike, []).append(offering)
     ordered = [sorted(group, key=lambda o: (o.usd_per_hour, o.id)) for group in groups.values()]
     return tuple(group[0] for group in ordered), {g[0].id: [o.region for o in g[1:]] for g in ordered}

@@ -212,4 +212,5 @@ def _brief(seen: Seen, row: int) -> Brief:
         devices=int(table.devices[row]),
         days=float(table.wall_clock_s[row]) / DAY_S,
         total_usd=float(table.cost_usd[row]),
+        fragile=bool(table.fragile[row]),
     )

@@ -152,6 +152,25 @@ def in_steps(f: Frame, ranks: Ints) -> Bools:
     return whole
 
 
+@lru_cache(maxsize=1024)
+def _divided(frame: Frame, names: tuple[str, str]) -> bool:
+    """Whether every group of two degrees that fits into a scale-up domain divides it."""
+    groups = np.multiply.outer(*(frame.values(name) for name in names))
+    return not (frame.domain % groups[groups <= frame.domain]).any()
+
+
+def _whole_groups(f: Frame, x: Layouts, names: tuple[str, str]) -> Bools:
+    """Where the scale-up domains of a job have room for all groups of these two degrees, none across two of
+    them: of 72 devices a group of 64 leaves 8 idle.
+    """
+    if _divided(f, names):
+        return np.ones(1, np.bool_)
+    group = x.columns[names[0]] * x.columns[names[1]]
+    room = -(-x.ranks // f.domain) * (f.domain // group)
+    fits: Bools = (group > f.domain) | (x.ranks <= room * group)
+    return fits
+
+
 OURS = {
     "inside_job": Ours(("tp", "cp"), lambda f, x: x.tp * x.cp <= f.most_ranks),
     "experts_inside_job": Ours(("ep", "etp"), lambda f, x: x.ep * x.etp <= f.most_ranks),
@@ -172,6 +191,10 @@ OURS = {
     "at_most_these_ranks": Ours(("tp", "cp", "pp", "dp"), lambda f, x: x.ranks <= f.most_ranks),
     "at_least_these_ranks": Ours(("tp", "cp", "pp", "dp"), lambda f, x: x.ranks >= f.least_ranks),
     "steps_of_machines": Ours(("tp", "cp", "pp", "dp"), lambda f, x: in_steps(f, x.ranks)),
+    "whole_groups": Ours(("tp", "cp", "pp", "dp"), lambda f, x: _whole_groups(f, x, ("tp", "cp"))),
+    "whole_expert_groups": Ours(
+        ("tp", "cp", "pp", "dp", "ep", "etp"), lambda f, x: _whole_groups(f, x, ("ep", "etp"))
+    ),
     "useful_stage": Ours(("zero", "dp", "cp"), _useful_stage),
     "useful_shard": Ours(("shard", "zero", "dp", "cp"), _useful_shard),
     "wanted_shard": Ours(("shard",), lambda f, x: f.wanted("shard").admits(x.shard)),

@@ -25,21 +25,25 @@ def proof(explorer: Explorer, goal: Goal, choice: Choice) -> list[str]:
     pools = len(explorer.markets)
     timed = counters.configurations - counters.excluded
     verdicts = [verdict.status for verdict in choice.verdicts]
-    told = f"CP-SAT over the {choice.handed} candidates handed to it: {', '.join(verdicts)}"
+    told = f"CP-SAT over the {_counted(choice.handed, 'candidate')} handed to it: {', '.join(verdicts)}"
     if set(verdicts) == {"OPTIMAL"}:
-        told = (
-            f"CP-SAT: each of {len(verdicts)} plans is optimal over the {choice.handed} candidates handed on"
-        )
+        each = f"each of {len(verdicts)} plans" if len(verdicts) > 1 else "the plan"
+        told = f"CP-SAT: {each} is optimal over the {_counted(choice.handed, 'candidate')} handed on"
+    bounded = "time" if goal.objective == "time" else f"time or {goal.objective}"
     return [
-        f"exhaustion: of {counters.configurations:,} legal layouts on {pools} pools, {timed:,} were timed "
-        "exactly or do not fit in memory",
-        f"bound: {counters.pools} pools were excluded whole; nothing there fits or beats the last plan",
-        f"bound: {counters.excluded:,} were excluded, as a lower bound of their time or {goal.objective} "
-        "exceeds a limit, the last plan found, or the time of another layout of the same count",
+        f"exhaustion: of {counters.configurations:,} legal layouts on {_counted(pools, 'pool')}, {timed:,} "
+        "were timed exactly or do not fit in memory",
+        f"bound: pools excluded whole, as nothing there fits or beats the last plan: {counters.pools}",
+        f"bound: {counters.excluded:,} were excluded, as a lower bound of their {bounded} exceeds a limit, "
+        "the last plan found, or the time of another layout of the same count",
         "dominance: for one offering and count the fastest layout is best in cost, time, energy and power",
         f"{told}; its choices equal those of a scan over all candidates",
         *_out_of_time(explorer, goal),
     ]
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number} {name}{'s' * (number != 1)}"
 
 
 def _out_of_time(explorer: Explorer, goal: Goal) -> list[str]:

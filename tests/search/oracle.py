@@ -320,8 +320,14 @@ def meshes(job: Job, pool: Pool, most: int, pins: Pins) -> Iterator[Columns]:
                 for dp in tried(pins, "dp", range(1, job.global_batch + 1)):
                     ranks = tp * cp * pp * dp
                     whole = ranks <= most and ranks % pool.block_ranks == 0 and (pp > 1 or vpp == 1)
+                    whole &= all(grouped(ranks, group, pool.domain_ranks) for group in (tp * cp, ep * etp))
                     if whole and tp * cp <= 64 and pp * vpp <= a.layers and job.global_batch % dp == 0:
                         yield {"tp": tp, "cp": cp, "ep": ep, "etp": etp, "pp": pp, "vpp": vpp, "dp": dp}
+
+
+def grouped(ranks: int, group: int, domain: int) -> bool:
+    """Whether groups of ranks can stand each within a scale-up domain; those that are larger always can."""
+    return group > domain or math.ceil(ranks / group) <= math.ceil(ranks / domain) * (domain // group)
 
 
 def experts(count: int, tp: int, pins: Pins) -> Iterator[tuple[int, int]]:

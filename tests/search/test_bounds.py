@@ -113,6 +113,28 @@ def test_layouts_are_counted_as_they_are_laid_out(file: dict[str, Any], data: st
         assert legal_layouts(frame) == len(layouts) == len(rows(layouts))
 
 
+def test_groups_are_laid_out_inside_of_racks() -> None:
+    """deepseek-v3 in racks of 72: 16 devices with each token, 64 of experts, on up to 8 racks."""
+    layout = {"pp": [1, 2, 3], "cp": 1, "micro_batch": 1, "zero": 1, "recompute": "none", "vpp": 1}
+    file = {
+        "model": "deepseek-v3",
+        "training": {"steps": 1000, "sequence_length": 4096, "global_batch": "1152 sequences"},
+        "hardware": [{"machine": "gb200-nvl72", "count": 8}],
+        "limits": {"pricing": "owned", "frameworks": "megatron-core", "layout": layout, "max_devices": 461},
+    }
+    explorer, _ = explorer_and_goal(file)
+    layouts = layouts_of(explorer.frame(0))
+    groups = set(zip(layouts.ranks.tolist(), (layouts.ep * layouts.etp).tolist(), strict=True))
+    groups |= set(zip(layouts.ranks.tolist(), layouts.tp.tolist(), strict=True))
+    assert {(512, 64), (64, 64), (576, 8)} <= groups
+    assert (576, 64) not in groups and (576, 16) not in groups
+    for ranks, group in groups:
+        racks = [72] * -(-ranks // 72)
+        for _ in range(ranks // group):
+            place = next(i for i, free in enumerate(racks) if free >= group)
+            racks[place] -= group
+
+
 def rows(layouts: Layouts, names: Sequence[str] = ORDER) -> set[tuple[int, ...]]:
     """The layouts as what they are."""
     columns = np.broadcast_arrays(*(layouts.columns[name] for name in names))

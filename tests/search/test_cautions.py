@@ -82,3 +82,22 @@ def test_of_two_quotes_for_one_machine_the_one_that_is_bought_is_told() -> None:
     assert found.rent_or_buy is not None
     assert found.rent_or_buy.capex_usd == pytest.approx(300_000)
     assert not any("paid up front" in warning for warning in found.warnings)
+
+
+def test_power_that_no_source_states_is_told_where_energy_decides() -> None:
+    limits = {"devices": "tpu-v6e", "max_devices": 16}
+    assert told("no source states the power of tpu-v6e", catalog=None, limits=limits, objective="energy")
+    assert not told("no source states the power", catalog=None, limits=limits)
+
+
+def test_an_offer_that_ends_before_the_slow_end_of_the_band_is_told() -> None:
+    training = {"tokens": "1.2T", "sequence_length": 8192, "global_batch": "512 sequences"}
+    problem = {
+        "model": "llama-3-8b",
+        "training": training,
+        "limits": {"pricing": "flex-start", "max_devices": 256},
+    }
+    found = solver.solve(problem, top=1)
+    plan, ends = found.plans[0], [w for w in found.warnings if "the offer ends after 7" in w]
+    assert plan.time.days < 7 and bool(ends) == (plan.time.high_days > 7)
+    assert ends
