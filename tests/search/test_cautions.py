@@ -91,7 +91,7 @@ def test_power_that_no_source_states_is_told_where_energy_decides() -> None:
 
 
 def test_an_offer_that_ends_before_the_slow_end_of_the_band_is_told() -> None:
-    training = {"tokens": "1.2T", "sequence_length": 8192, "global_batch": "512 sequences"}
+    training = {"tokens": "800B", "sequence_length": 8192, "global_batch": "512 sequences"}
     problem = {
         "model": "llama-3-8b",
         "training": training,
