@@ -55,6 +55,8 @@ def test_every_field_of_a_generation_is_of_time_or_of_memory_and_names() -> None
         "buckets",
         "live_parameters",
         "stage_stays_gathered",
+        "step_in_groups",
+        "step_drops_gradients",
         "context",
         "fragmentation",
         "folded",

@@ -80,6 +80,8 @@ class Era(Record):
     buckets: float | None = None
     copy_bytes: float | None = None
     step_bytes: float | None = None
+    step_in_groups: bool | None = None
+    step_drops_gradients: bool | None = None
     weight_gradient_bytes: float | None = None
     kept: float | None = None
     narrow_bytes: float | None = None
@@ -191,6 +193,10 @@ class Framework(Fact):
     """Of a parameter in copies beside its gradient, whole on every rank (16-bit gradients beside float32)."""
     step_bytes: float = 0.0
     """Of a parameter that a rank updates, in copies that live during the optimizer's step."""
+    step_in_groups: bool = False
+    """Whether stage 3 goes through them in groups that can be made as small as the room is: then no copies."""
+    step_drops_gradients: bool = False
+    """Whether stage 1 frees the gradients of what other ranks own before it makes those copies."""
     weight_gradient_bytes: float = 0.0
     """Of an element of a weight gradient before it is added or reduced: one layer and the head at a time."""
     kept: float = 1.0
@@ -198,7 +204,7 @@ class Framework(Fact):
     narrow_bytes: float = 2.0
     """Bytes that an input of an 8-bit matmul is kept in."""
     cached_bytes: float = 0.0
-    """Of a layer's weight in 8-bit copies that stay from one micro-batch to the next, below stage 3."""
+    """Of a layer's weight in 8-bit copies that stay from one micro-batch to the next."""
     buffers: Bytes = 0.0
     """Communication buckets that stay allocated."""
     buckets: float = 0.0

@@ -15,12 +15,12 @@ OUTER_BYTES = 8  # weights of the last average and the outer momentum, float32, 
 
 
 class States(NamedTuple):
-    """Weights, gradients and optimizer state of a rank [B], and the parameters it updates. (N,)"""
+    """Weights, gradients and optimizer state of a rank; what the optimizer's step takes besides. [B], (N,)"""
 
     weights: Floats
     gradients: Floats
     optimizer: Floats
-    owned: Floats
+    copies: Floats
 
 
 def gathered_for_step(layouts: Layouts, setting: Setting) -> Bools:
@@ -32,23 +32,41 @@ def gathered_for_step(layouts: Layouts, setting: Setting) -> Bools:
 def states(held: Held, layouts: Layouts, setting: Setting) -> States:
     """What a rank holds between steps, by ZeRO stage.
 
-    16-bit copies beside float32 gradients are held whole below stage 2, as gradients are.
+    16-bit copies beside float32 gradients are held whole below stage 2, as gradients are. Frozen weights have
+    neither gradients nor an optimizer, and are held as they compute.
 
-    Source: Rajbhandari et al. 2020, arXiv 1910.02054, sec. 5.
+    Source: Rajbhandari et al. 2020, arXiv 1910.02054, sec. 5; Hu et al. 2021, arXiv 2106.09685, sec. 4.2.
     """
-    model, framework = setting.model, setting.framework
+    model, framework, trained = setting.model, setting.framework, setting.architecture.trained
     whole, shared = held.dense + held.expert, shared_by(held, layouts)
-    owned = owned_by(held, layouts)
     away, stays = host.offloaded(layouts), gathered_for_step(layouts, setting)
-    gradients = (model.gradient + framework.copy_bytes) * ~(away & framework.host_gradients)
+    updated = trained * ~away
+    gradients = trained * (model.gradient + framework.copy_bytes) * ~(away & framework.host_gradients)
     outer = OUTER_BYTES * shared * (setting.local.workers > 1)
-    computing = model.weight * np.where(layouts.zero >= WEIGHTS, shared, whole) * ~host.weights_away(layouts)
+    weight = trained * model.weight + (1 - trained) * model.gathered
+    computing = weight * np.where(layouts.zero >= WEIGHTS, shared, whole) * ~host.weights_away(layouts)
     return States(
         computing + cached_weights(held, layouts, setting),
         np.asarray(gradients * np.where((layouts.zero >= GRADIENTS) & ~stays, shared, whole), np.float64),
-        optimizer_bytes(held, layouts, setting) * ~away + outer,
-        owned * ~away,
+        optimizer_bytes(held, layouts, setting) * updated + outer,
+        step_copies(owned_by(held, layouts), whole, layouts, setting) * updated,
     )
+
+
+def step_copies(owned: Floats, whole: Floats, layouts: Layouts, setting: Setting) -> Floats:
+    """What the optimizer's step copies of the parameters it updates, less gradients that it first lets go of.
+
+    Stage 3 may go through them in groups, as small as the room asks: then none. [B], (N,)
+
+    Source: DeepSpeed, runtime/zero/stage_1_and_2.py, step: gradients are flattened, then cast to float32;
+    runtime/zero/stage3.py, _create_fp16_sub_groups.
+    """
+    framework = setting.framework
+    if not framework.step_bytes:
+        return np.zeros(len(layouts))
+    dropped = setting.model.gradient * framework.step_drops_gradients * (layouts.zero == 1)
+    at_once = ~((layouts.zero == WEIGHTS) & framework.step_in_groups)
+    return np.asarray((framework.step_bytes * owned - dropped * (whole - owned)) * at_once, np.float64)
 
 
 def cached_weights(held: Held, layouts: Layouts, setting: Setting) -> Floats:
