@@ -194,7 +194,7 @@ class Framework(Fact):
     step_bytes: float = 0.0
     """Of a parameter that a rank updates, in copies that live during the optimizer's step."""
     step_in_groups: bool = False
-    """Whether stage 3 goes through them in groups that can be made as small as the room is: then no copies."""
+    """Whether stage 3 goes through them in groups, as small as the room asks: then no copies count."""
     step_drops_gradients: bool = False
     """Whether stage 1 frees the gradients of what other ranks own before it makes those copies."""
     weight_gradient_bytes: float = 0.0
