@@ -67,7 +67,13 @@ def main() -> None:
 def cells(one: Told) -> Iterator[str]:
     case = one.case
     yield case["id"]
-    what = (case["model"].partition(" ")[0], case["sequence"], case["precision"], case["device"], case["task"])
+    what = (
+        case["model"].partition(" ")[0],
+        case["sequence"],
+        case["precision"],
+        case["device"],
+        case["task"],
+    )
     yield ", ".join(filter(None, what))
     told_layout = f"{case['framework'].partition(':')[0]} {case['layout']} recompute={case['recompute']}"
     yield told_layout.replace("  ", " ")

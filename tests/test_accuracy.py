@@ -58,6 +58,7 @@ def test_every_field_of_a_generation_is_of_time_or_of_memory_and_names() -> None
         "step_in_groups",
         "step_drops_gradients",
         "context",
+        "communicator",
         "fragmentation",
         "folded",
         "interleaved",

@@ -88,6 +88,7 @@ class Era(Record):
     cached_bytes: float | None = None
     buffers: Bytes | None = None
     context: Bytes | None = None
+    communicator: Bytes | None = None
     fragmentation: float | None = None
 
     @property
@@ -214,7 +215,9 @@ class Framework(Fact):
     live_parameters: float = 0.0
     """Weights that may stay gathered in stage 3, beyond the layer that runs; 0: the next layer."""
     context: Bytes
-    """Runtime context and communicators on a device, outside the allocator."""
+    """Runtime context on a device, outside the allocator."""
+    communicator: Bytes = 0.0
+    """The same for each group of ranks that a rank communicates in; 0: they are in the context."""
     fragmentation: float
     """Share of the dynamic memory that the allocator cannot hand out."""
     eras: list[Era] = Field(default_factory=list)

@@ -11,7 +11,14 @@ from solver.physics.compute import tokens
 from solver.physics.hardware import Floats
 from solver.physics.setting import HALF, Setting
 from solver.physics.split import Held, held_by_block, order_of, padded_vocabulary
-from solver.physics.states import WEIGHTS, gathered_for_step, optimizer_bytes, owned_by, states
+from solver.physics.states import (
+    WEIGHTS,
+    context_bytes,
+    gathered_for_step,
+    optimizer_bytes,
+    owned_by,
+    states,
+)
 
 PARTS = (
     "weights",
@@ -165,7 +172,7 @@ def stage_memory(
         gathered,
         passing + buffer_bytes(setting, layouts),
         step,
-        np.full(len(layouts), framework.context),
+        context_bytes(setting, layouts),
         framework.fragmentation * (moving + step),
     )
     return dict(zip(PARTS, parts, strict=True))
