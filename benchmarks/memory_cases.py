@@ -17,6 +17,7 @@ from solver.catalog import Catalog, load
 from solver.catalog.records import Framework
 from solver.estimate import Job, Space, setting_of
 from solver.layout import RECOMPUTE, Layouts
+from solver.validation.predict import trained
 
 GIB = 2.0**30
 WITHIN = 0.10
@@ -66,7 +67,14 @@ def main() -> None:
 def cells(one: Told) -> Iterator[str]:
     case = one.case
     yield case["id"]
-    yield f"{case['model'].partition(' ')[0]}, {case['sequence']}, {case['precision']}, {case['device']}"
+    what = (
+        case["model"].partition(" ")[0],
+        case["sequence"],
+        case["precision"],
+        case["device"],
+        case["task"],
+    )
+    yield ", ".join(filter(None, what))
     told_layout = f"{case['framework'].partition(':')[0]} {case['layout']} recompute={case['recompute']}"
     yield told_layout.replace("  ", " ")
     yield f"{case['gib']} GiB" if case["gib"] else case["stated"]
@@ -86,7 +94,7 @@ def told() -> Iterator[Told]:
 def predicted(case: dict[str, str], catalog: Catalog) -> Told:
     operations = catalog.operations["operations"]
     how = Job(
-        architecture=shape(case["model"], catalog),
+        architecture=trained(shape(case["model"], catalog), case["task"]),
         sequence=int(case["sequence"]),
         global_batch=1,
         steps=1,

@@ -80,12 +80,15 @@ class Era(Record):
     buckets: float | None = None
     copy_bytes: float | None = None
     step_bytes: float | None = None
+    step_in_groups: bool | None = None
+    step_drops_gradients: bool | None = None
     weight_gradient_bytes: float | None = None
     kept: float | None = None
     narrow_bytes: float | None = None
     cached_bytes: float | None = None
     buffers: Bytes | None = None
     context: Bytes | None = None
+    communicator: Bytes | None = None
     fragmentation: float | None = None
 
     @property
@@ -191,6 +194,10 @@ class Framework(Fact):
     """Of a parameter in copies beside its gradient, whole on every rank (16-bit gradients beside float32)."""
     step_bytes: float = 0.0
     """Of a parameter that a rank updates, in copies that live during the optimizer's step."""
+    step_in_groups: bool = False
+    """Whether stage 3 goes through them in groups, as small as the room asks: then no copies count."""
+    step_drops_gradients: bool = False
+    """Whether stage 1 frees the gradients of what other ranks own before it makes those copies."""
     weight_gradient_bytes: float = 0.0
     """Of an element of a weight gradient before it is added or reduced: one layer and the head at a time."""
     kept: float = 1.0
@@ -198,7 +205,7 @@ class Framework(Fact):
     narrow_bytes: float = 2.0
     """Bytes that an input of an 8-bit matmul is kept in."""
     cached_bytes: float = 0.0
-    """Of a layer's weight in 8-bit copies that stay from one micro-batch to the next, below stage 3."""
+    """Of a layer's weight in 8-bit copies that stay from one micro-batch to the next."""
     buffers: Bytes = 0.0
     """Communication buckets that stay allocated."""
     buckets: float = 0.0
@@ -208,7 +215,9 @@ class Framework(Fact):
     live_parameters: float = 0.0
     """Weights that may stay gathered in stage 3, beyond the layer that runs; 0: the next layer."""
     context: Bytes
-    """Runtime context and communicators on a device, outside the allocator."""
+    """Runtime context on a device, outside the allocator."""
+    communicator: Bytes = 0.0
+    """The same for each group of ranks that a rank communicates in; 0: they are in the context."""
     fragmentation: float
     """Share of the dynamic memory that the allocator cannot hand out."""
     eras: list[Era] = Field(default_factory=list)

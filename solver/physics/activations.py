@@ -113,9 +113,9 @@ def block_activations(setting: Setting, block: Block, cut: Layouts) -> tuple[Flo
     scores = element * saved.scores
     share = {
         name: np.array([getattr(kind, name) for kind in setting.kinds])[cut.recompute]
-        for name in ("inputs", "outputs", "scores", "sums")
+        for name in ("inputs", "outputs", "scores", "sums", "entry")
     }
-    entry = element * block.hidden / along(cut) * (share["inputs"] < 1)
+    entry = element * block.hidden / along(cut) * share["entry"] * (share["inputs"] < 1)
     kept = share["inputs"] * inputs + share["outputs"] * outputs + share["scores"] * scores + entry
     again = inputs + outputs + scores + entry - kept
     kept = kept + share["sums"] * element * saved.sums

@@ -11,7 +11,14 @@ from solver.physics.compute import tokens
 from solver.physics.hardware import Floats
 from solver.physics.setting import HALF, Setting
 from solver.physics.split import Held, held_by_block, order_of, padded_vocabulary
-from solver.physics.states import WEIGHTS, gathered_for_step, optimizer_bytes, owned_by, states
+from solver.physics.states import (
+    WEIGHTS,
+    context_bytes,
+    gathered_for_step,
+    optimizer_bytes,
+    owned_by,
+    states,
+)
 
 PARTS = (
     "weights",
@@ -157,7 +164,7 @@ def stage_memory(
         np.where(fuller, *pair) for pair in zip(at_loss, backward, strict=True)
     )
     moving = kept + working + logits + gathered + passing
-    step = np.maximum(framework.step_bytes * state.owned - moving, 0)
+    step = np.maximum(state.copies - moving, 0)
     parts = (
         *state[:3],
         kept + working,
@@ -165,7 +172,7 @@ def stage_memory(
         gathered,
         passing + buffer_bytes(setting, layouts),
         step,
-        np.full(len(layouts), framework.context),
+        context_bytes(setting, layouts),
         framework.fragmentation * (moving + step),
     )
     return dict(zip(PARTS, parts, strict=True))
@@ -222,7 +229,7 @@ def backward_phase(setting: Setting, layer: LayerMemory, layouts: Layouts, held:
         layer.working,
         np.zeros(len(layouts)),
         setting.model.gathered * sharded * gathered,
-        setting.framework.weight_gradient_bytes * whole,
+        weight_gradient_bytes(setting) * whole,
     )
 
 
@@ -238,7 +245,7 @@ def loss_phase(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tuple
     sharded = layouts.zero == WEIGHTS
     table = layer.tables * ends.last * (setting.architecture.head is not None)
     stays = gathered_for_step(layouts, setting)
-    through = setting.framework.weight_gradient_bytes
+    through = weight_gradient_bytes(setting)
     cached = through * layer.largest * ~sharded
     return Phase(
         np.zeros(len(layouts)),
@@ -246,6 +253,11 @@ def loss_phase(setting: Setting, layer: LayerMemory, layouts: Layouts, at: tuple
         setting.model.gathered * sharded * np.where(stays, held.dense + held.expert, table),
         cached + min(through, HALF) * table,
     )
+
+
+def weight_gradient_bytes(setting: Setting) -> float:
+    """Of a weight, in its gradient before that is added or reduced; frozen weights have none. [B]"""
+    return setting.framework.weight_gradient_bytes * setting.architecture.trained
 
 
 class Ends(NamedTuple):

@@ -18,6 +18,7 @@ class Recompute(NamedTuple):
     scores                           share of unfused attention's score matrices kept
     sums                             share of the row-cut matmuls' outputs kept whole, before tp sums them
     ends_early                       share of the layer's last matmul that does not run again
+    entry                            share of the layer's input kept besides, where inputs are dropped
     """
 
     matmul: float
@@ -29,6 +30,7 @@ class Recompute(NamedTuple):
     scores: float
     sums: float = 0.0
     ends_early: float = 0.0
+    entry: float = 1.0
 
 
 KINDS = {  # by the names that frameworks' records use
@@ -43,8 +45,9 @@ KINDS = {  # by the names that frameworks' records use
     # Every second matmul's output is kept, attention's too; the rest runs again (torchtitan repository).
     # Of the two row-cut matmuls of a layer the second is kept.
     "every_second_matmul": Recompute(0.5, 0, 1, 0.5, 0.3, 0.5, 0, 0.5),
-    # Outputs of matmuls are kept, what lies between them runs again (MaxText, remat_policy minimal).
-    "between_matmuls": Recompute(0, 1, 1, 0, 0.3, 1, 0),
+    # Outputs of matmuls are kept, what lies between runs again (MaxText, layers/decoders.py, minimal_policy).
+    # Those of the two row-cut ones are a quarter of what the matmuls and norms of a gated layer read.
+    "between_matmuls": Recompute(0, 1, 1, 0, 0.24, 1, 0),
 }
 
 

@@ -1,4 +1,4 @@
-"""What a rank holds between steps: weights, gradients, optimizer state, by ZeRO stage. Arrays are (N,)."""
+"""What a rank holds between steps: weights, gradients, optimizer state, the runtime. Arrays are (N,)."""
 
 from typing import NamedTuple
 
@@ -15,12 +15,12 @@ OUTER_BYTES = 8  # weights of the last average and the outer momentum, float32, 
 
 
 class States(NamedTuple):
-    """Weights, gradients and optimizer state of a rank [B], and the parameters it updates. (N,)"""
+    """Weights, gradients and optimizer state of a rank; what the optimizer's step takes besides. [B], (N,)"""
 
     weights: Floats
     gradients: Floats
     optimizer: Floats
-    owned: Floats
+    copies: Floats
 
 
 def gathered_for_step(layouts: Layouts, setting: Setting) -> Bools:
@@ -32,23 +32,41 @@ def gathered_for_step(layouts: Layouts, setting: Setting) -> Bools:
 def states(held: Held, layouts: Layouts, setting: Setting) -> States:
     """What a rank holds between steps, by ZeRO stage.
 
-    16-bit copies beside float32 gradients are held whole below stage 2, as gradients are.
+    16-bit copies beside float32 gradients are held whole below stage 2, as gradients are. Frozen weights have
+    neither gradients nor an optimizer, and are held as they compute.
 
-    Source: Rajbhandari et al. 2020, arXiv 1910.02054, sec. 5.
+    Source: Rajbhandari et al. 2020, arXiv 1910.02054, sec. 5; Hu et al. 2021, arXiv 2106.09685, sec. 4.2.
     """
-    model, framework = setting.model, setting.framework
+    model, framework, trained = setting.model, setting.framework, setting.architecture.trained
     whole, shared = held.dense + held.expert, shared_by(held, layouts)
-    owned = owned_by(held, layouts)
     away, stays = host.offloaded(layouts), gathered_for_step(layouts, setting)
-    gradients = (model.gradient + framework.copy_bytes) * ~(away & framework.host_gradients)
+    updated = trained * ~away
+    gradients = trained * (model.gradient + framework.copy_bytes) * ~(away & framework.host_gradients)
     outer = OUTER_BYTES * shared * (setting.local.workers > 1)
-    computing = model.weight * np.where(layouts.zero >= WEIGHTS, shared, whole) * ~host.weights_away(layouts)
+    weight = trained * model.weight + (1 - trained) * model.gathered
+    computing = weight * np.where(layouts.zero >= WEIGHTS, shared, whole) * ~host.weights_away(layouts)
     return States(
         computing + cached_weights(held, layouts, setting),
         np.asarray(gradients * np.where((layouts.zero >= GRADIENTS) & ~stays, shared, whole), np.float64),
-        optimizer_bytes(held, layouts, setting) * ~away + outer,
-        owned * ~away,
+        optimizer_bytes(held, layouts, setting) * updated + outer,
+        step_copies(owned_by(held, layouts), whole, layouts, setting) * updated,
     )
+
+
+def step_copies(owned: Floats, whole: Floats, layouts: Layouts, setting: Setting) -> Floats:
+    """What the optimizer's step copies of the parameters it updates, less gradients that it first lets go of.
+
+    Stage 3 may go through them in groups, as small as the room asks: then none. [B], (N,)
+
+    Source: DeepSpeed, runtime/zero/stage_1_and_2.py, step: gradients are flattened, then cast to float32;
+    runtime/zero/stage3.py, _create_fp16_sub_groups.
+    """
+    framework = setting.framework
+    if not framework.step_bytes:
+        return np.zeros(len(layouts))
+    dropped = setting.model.gradient * framework.step_drops_gradients * (layouts.zero == 1)
+    at_once = ~((layouts.zero == WEIGHTS) & framework.step_in_groups)
+    return np.asarray((framework.step_bytes * owned - dropped * (whole - owned)) * at_once, np.float64)
 
 
 def cached_weights(held: Held, layouts: Layouts, setting: Setting) -> Floats:
@@ -73,6 +91,20 @@ def optimizer_bytes(held: Held, layouts: Layouts, setting: Setting) -> Floats:
 def outside_owned(held: Held, layouts: Layouts) -> Floats:
     """Of the parameters that a rank updates, those outside of the layers' matrices. (N,)"""
     return owned_by(Held(held.outside, 0.0), layouts)
+
+
+def context_bytes(setting: Setting, layouts: Layouts) -> Floats:
+    """The runtime, and the communicators of the groups that a rank is in. [B], (N,)
+
+    Source: NVIDIA/nccl issue 964: 0.53 GiB for each group of 2 ranks, 0.67 of 4; hiyouga/LlamaFactory issue
+    1221: 1.52 GiB outside the allocator with one group of 8.
+    """
+    framework = setting.framework
+    if not framework.communicator:
+        return np.full(len(layouts), framework.context)
+    degrees = (layouts.tp, layouts.cp, layouts.pp, layouts.dp, layouts.ep)
+    groups = sum((degree > 1 for degree in degrees), np.zeros(len(layouts)))
+    return framework.context + framework.communicator * groups
 
 
 def shared_by(held: Held, layouts: Layouts) -> Floats:

@@ -81,7 +81,7 @@ UNITS: Mapping[str, Callable[[float], str]] = {  # of fields in SI, where a reco
     "peak": lambda value: f"{value / 1e12:,.5g} TFLOP/s",
     "launch_year": "{:.0f}".format,
     "memory": lambda value: f"{value / 1e9:,.5g} GB",  # as marketed
-    **dict.fromkeys(("usable_memory", "host_memory", "buffers", "context"), memory),
+    **dict.fromkeys(("usable_memory", "host_memory", "buffers", "context", "communicator"), memory),
     **dict.fromkeys(("memory_bandwidth", "host_link", "bandwidth"), rate),
     **dict.fromkeys(("tdp", "power"), watts),
     **dict.fromkeys(("latency", "start", "launch", "layer_launch", "step_overhead"), words.seconds),
