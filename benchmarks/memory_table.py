@@ -2,6 +2,7 @@
 
 python benchmarks/memory_table.py RUNS.csv     predicted against measured peaks, by source
 python benchmarks/memory_table.py RUNS.csv oom whether runs that ran out of memory were to be expected
+python benchmarks/memory_table.py RUNS.csv ran runs that ran and state their layout: held to fit or not
 python benchmarks/memory_table.py RUNS.csv apart the margin that the other sources give, held against each
 python benchmarks/memory_table.py estimators   three public estimators beside ours, for five models
 """
@@ -18,6 +19,7 @@ from solver.catalog import load
 from solver.estimate import Job, Space, setting_of
 from solver.layout import Layouts
 from solver.physics.memory import Memory, peak
+from solver.physics.step import Step
 from solver.validation import validate
 from solver.validation.predict import Skip, predict
 from solver.validation.report import Result
@@ -37,7 +39,12 @@ LAYOUTS = {  # tp, pp, dp of Megatron-Core; ZeRO 3 runs over as many ranks
 
 def main() -> None:
     what, path = sys.argv[-1], sys.argv[1]
-    others = {"estimators": estimators, "oom": lambda: exhausted(path), "apart": lambda: apart(path)}
+    others = {
+        "estimators": estimators,
+        "oom": lambda: exhausted(path),
+        "ran": lambda: ran(path),
+        "apart": lambda: apart(path),
+    }
     for cells in others.get(what, lambda: validation(path))():
         print(f"| {' | '.join(cells)} |")
     if what == path != "estimators":
@@ -56,6 +63,12 @@ def validation(path: str) -> Iterator[tuple[str, ...]]:
 
 def planned(path: str) -> Iterator[tuple[Row, Memory, float, float]]:
     """Of each run: its memory, the usable GiB of its device, and the error of a peak."""
+    for row, step, found, usable in laid_out(path):
+        yield row, found, usable, step.setting.room.error
+
+
+def laid_out(path: str) -> Iterator[tuple[Row, Step, Memory, float]]:
+    """Of each run: its step, its memory, the usable GiB of its device."""
     catalog = load()
     for row in read(path):
         try:
@@ -64,7 +77,7 @@ def planned(path: str) -> Iterator[tuple[Row, Memory, float, float]]:
             continue
         device = catalog.devices[row.text("device")]
         found = peak(step.setting, step.memory, step.layouts, step.stages)
-        yield row, found, device.usable_memory / device.ranks / GIB, step.setting.room.error
+        yield row, step, found, device.usable_memory / device.ranks / GIB
 
 
 def beyond(path: str) -> str:
@@ -102,6 +115,30 @@ def exhausted(path: str) -> Iterator[tuple[str, ...]]:
         answer = "does not fit" if planned_gib > usable else "fits"
         answer = "fragile" if usable >= planned_gib > usable / (1 + error) else answer
         yield row.id, f"{planned_gib:.1f}", f"{usable:.1f}", answer
+
+
+def ran(path: str) -> Iterator[tuple[str, ...]]:
+    """Runs that ran, by framework and recompute: how many are held not to fit."""
+    answers: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row, step, found, usable in laid_out(path):
+        if not says_its_layout(row):
+            continue
+        share = float(found.peak[0]) / GIB / usable
+        answer = "over" if share > 1 else "fragile" if share * (1 + step.setting.room.error) > 1 else "fits"
+        word = row.text("recompute").partition(":")
+        kind = "module list" if word[0] == "selective" and word[2] else word[0]
+        answers[step.setting.framework.id, kind].append(answer)
+    yield "framework", "recompute", "runs", "fit", "fragile", "held not to fit"
+    yield ("---",) * 6
+    for (framework, kind), told in sorted(answers.items()):
+        counts = (str(told.count(answer)) for answer in ("fits", "fragile", "over"))
+        yield framework, kind, str(len(told)), *counts
+
+
+def says_its_layout(row: Row) -> bool:
+    """Whether a run says how it was sharded, what it recomputed and, with tp, how it cut norms."""
+    cut = row.integer("tp", 1) == 1 or row.text("sequence_parallel")
+    return bool(row.text("fsdp_or_zero_stage") and row.text("recompute") and cut)
 
 
 def errors_of(results: Iterable[Result]) -> tuple[str, ...]:

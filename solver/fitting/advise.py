@@ -12,6 +12,7 @@ NAMES = {  # of memory.parts, in sentences
     "fragmentation": "what the allocator loses",
 }
 TWICE = 100.0  # percent more
+HARDLY = 400.0  # percent more device time, from which on a way is for a trial alone
 WELL = 1.1  # times the speed of a device from which on a larger number of them is recommended
 SLOW = 0.5  # of the best speed of a device: below, an option is told with its speed
 NONE = "No number of devices holds it as it is."
@@ -90,6 +91,8 @@ def _changed(options: Sequence[FitOption], plain: Sequence[FitOption]) -> str:
     if plain and abs(option.slower_pct) >= 1:
         count = max(plain, key=lambda one: one.tokens_per_s_per_device).devices
         costs.append(f"a token takes {_price(option.slower_pct)} on {count:,} as is")
+    if plain and option.slower_pct >= HARDLY:
+        costs.append("enough to see it run, not to train")
     cost = "; ".join(costs)
     return f"{told}. {cost[0].upper()}{cost[1:]}." if costs else f"{told}."
 

@@ -49,11 +49,11 @@ def states(held: Held, layouts: Layouts, setting: Setting) -> States:
         computing + cached_weights(held, layouts, setting),
         np.asarray(gradients * np.where((layouts.zero >= GRADIENTS) & ~stays, shared, whole), np.float64),
         optimizer_bytes(held, layouts, setting) * updated + outer,
-        step_copies(owned_by(held, layouts), whole, layouts, setting) * updated,
+        step_copies(held, layouts, setting) * updated,
     )
 
 
-def step_copies(owned: Floats, whole: Floats, layouts: Layouts, setting: Setting) -> Floats:
+def step_copies(held: Held, layouts: Layouts, setting: Setting) -> Floats:
     """What the optimizer's step copies of the parameters it updates, less gradients that it first lets go of.
 
     Stage 3 may go through them in groups, as small as the room asks: then none. [B], (N,)
@@ -64,6 +64,7 @@ def step_copies(owned: Floats, whole: Floats, layouts: Layouts, setting: Setting
     framework = setting.framework
     if not framework.step_bytes:
         return np.zeros(len(layouts))
+    owned, whole = owned_by(held, layouts), held.dense + held.expert
     dropped = setting.model.gradient * framework.step_drops_gradients * (layouts.zero == 1)
     at_once = ~((layouts.zero == WEIGHTS) & framework.step_in_groups)
     return np.asarray((framework.step_bytes * owned - dropped * (whole - owned)) * at_once, np.float64)
@@ -104,7 +105,7 @@ def context_bytes(setting: Setting, layouts: Layouts) -> Floats:
         return np.full(len(layouts), framework.context)
     degrees = (layouts.tp, layouts.cp, layouts.pp, layouts.dp, layouts.ep)
     groups = sum((degree > 1 for degree in degrees), np.zeros(len(layouts)))
-    return framework.context + framework.communicator * groups
+    return np.asarray(framework.context + framework.communicator * groups, np.float64)
 
 
 def shared_by(held: Held, layouts: Layouts) -> Floats:

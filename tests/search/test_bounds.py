@@ -127,7 +127,8 @@ def test_groups_are_laid_out_inside_of_racks() -> None:
     groups = set(zip(layouts.ranks.tolist(), (layouts.ep * layouts.etp).tolist(), strict=True))
     groups |= set(zip(layouts.ranks.tolist(), layouts.tp.tolist(), strict=True))
     assert {(512, 64), (64, 64), (576, 8)} <= groups
-    assert (576, 64) not in groups and (576, 16) not in groups
+    assert (576, 64) not in groups
+    assert (576, 16) not in groups
     for ranks, group in groups:
         racks = [72] * -(-ranks // 72)
         for _ in range(ranks // group):
