@@ -44,7 +44,6 @@ WORDS = {
     "expert_overlap": "share of the expert-parallel communication that may hide",
     "attention": "attention kernels over those of the kernel table",
     "matmul": "matmul kernels over those of the kernel table",
-    "grouped": "expert matmuls over those of the device's record",
     "cast_bytes": "moved to cast an element to 8 bits",
     "accumulation_bytes": "moved to add a gradient element to its sum",
 }
