@@ -151,7 +151,7 @@ class Framework(Fact):
     matmul: dict[str, Share] = Field(default_factory=dict)
     """The same of its matmul kernels: libraries older than those of the kernel tables."""
     joined_experts: bool = False
-    """Expert matmuls in 8 bits and fewer in one kernel with cast and activation, as efficient as in 16 bits."""
+    """Expert matmuls of 8 bits in one kernel with cast and activation, as efficient as those of 16 bits."""
     cast_bytes: float = 4.0
     """Moved to cast a 16-bit element to 8 bits, plain and transposed: read 2, write 1 + 1; less if fused."""
     layer_launch: Seconds

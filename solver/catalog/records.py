@@ -95,9 +95,7 @@ class Kernels(Record):
     pointwise_bandwidth: Share
     """Share of the memory bandwidth that element-wise kernels reach."""
     sustained: Share = 1.0
-    """Share of these rates that remains in a training step: clocks fall when every unit works without a
-    pause.
-    """
+    """Share of these rates that remains in a training step: clocks fall when no unit ever pauses."""
     like: str = ""
     source: list[str]
     date: Day
