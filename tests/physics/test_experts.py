@@ -16,8 +16,8 @@ DEVICES = load().devices
 HUB: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data" / "hub_configs.json").read_text("utf-8"))
 
 
-# aiconfigurator 0.12.0, fp8_block, all experts on one device, balanced [ms]; casts, permutation, activation are
-# passes beside. Tolerance: the largest median error of such rows held out (docs/kernels.md).
+# aiconfigurator 0.12.0, fp8_block, all experts on one device, balanced [ms]; casts, permutation and
+# activation are passes beside. Tolerance: the largest median error of such rows held out (docs/kernels.md).
 @pytest.mark.parametrize(
     ("device", "precision", "tokens", "hidden", "inner", "each", "experts", "ms"),
     [
