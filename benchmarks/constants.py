@@ -44,7 +44,6 @@ WORDS = {
     "expert_overlap": "share of the expert-parallel communication that may hide",
     "attention": "attention kernels over those of the kernel table",
     "matmul": "matmul kernels over those of the kernel table",
-    "grouped": "expert matmuls over those of the device's record",
     "cast_bytes": "moved to cast an element to 8 bits",
     "accumulation_bytes": "moved to add a gradient element to its sum",
 }
@@ -99,6 +98,8 @@ def stated() -> Iterator[Stated]:
         for precision, gemm in (kernels.get("gemm") or {}).items():
             yield from (Stated(name, f"{precision} {key}", gemm[key], source) for key in GEMM if key in gemm)
         yield from (Stated(name, key, kernels[key], source) for key in KERNEL if key in kernels)
+        narrow = (kernels.get("grouped_narrow") or {}).items()
+        yield from (Stated(name, f"{precision} grouped_narrow", value, source) for precision, value in narrow)
     for name, fields in sorted(folder["fabrics"].items()):
         for key in LINK:
             if fields and key in fields:

@@ -144,11 +144,12 @@ def fit_attention(device: Device, gemm_launch: float, table: Table) -> Fitted:
     return fitted._replace(constants=np.array([stated(fitted.constants), *fitted.constants[1:]]))
 
 
-def fit_grouped(device: Device, gemm: Roofline, table: Table) -> Fitted:
-    """Efficiency of grouped products over plain ones; beside it a launch for routing. The permutation and the
-    activation, which the model charges as element-wise work, pass memory at the record's rate.
+def fit_grouped(device: Device, precision: str, gemm: Roofline, table: Table) -> Fitted:
+    """Efficiency of grouped products over plain ones; beside it a launch for routing. The permutation, the
+    activation and the casts, which the model charges as element-wise work, pass memory at the record's rate.
     """
-    rank = replace(cool(device, "bf16"), gemm=gemm)
+    rank = replace(cool(device, precision), gemm=gemm)
+    cast = 2 + TABLE_WIDTH[precision] if precision in TABLE_WIDTH else 0.0
 
     def predict(x: Floats, rows: Table) -> Floats:
         tokens, hidden, inner = rows["num_tokens"] * rows["topk"], rows["hidden_size"], rows["inter_size"]
@@ -156,7 +157,8 @@ def fit_grouped(device: Device, gemm: Roofline, table: Table) -> Fitted:
         own = replace(rank, grouped_gemm_efficiency=x[0])
         up = kernels.grouped_matmul_s(Shape(tokens / experts, 2 * inner, hidden, experts), own)
         down = kernels.grouped_matmul_s(Shape(tokens / experts, hidden, inner, experts), own)
-        passed = tokens * (3 * hidden + 3 * inner) * 2 / rank.pointwise_bytes_per_s
+        moved = 2 * (3 * hidden + 3 * inner) + cast * (hidden + inner)
+        passed = tokens * moved / rank.pointwise_bytes_per_s
         return np.asarray(up + down + x[1] + passed)
 
     return fit(predict, table, [(0.3, 1), (5e-6, 3e-4)], table["num_experts"] > 0)
@@ -196,13 +198,23 @@ def device_report(device: Device, folder: Path) -> Report:
     heads = common_heads(device, read(folder / "attention_forward.csv", device=device.id))
     attention = fit_attention(device, launch, heads)
     table = read(folder / "moe_ffn_forward.csv", device=device.id, precision="bf16")
-    grouped = fit_grouped(device, wide, ungated_left_out(table))
+    grouped = fit_grouped(device, "bf16", wide, ungated_left_out(table))
     return Report(
-        record(gemms, attention, grouped),
+        record(gemms, attention, grouped) + block_scaled(device, gemms, folder),
         [f"| {device.id} | {p} | {_gemm_cells(f)} | {_error_cells(f)} |" for p, f in gemms.items()],
         f"| {device.id} | {_attention_cells(attention)} | {_error_cells(attention)} |",
         f"| {device.id} | {grouped.constants[0]:.2f} | {_error_cells(grouped)} |",
     )
+
+
+def block_scaled(device: Device, gemms: dict[str, Fitted], folder: Path) -> str:
+    """The line of `grouped_narrow`: experts in 8 bits scaled by blocks; of Hopper its 8 bits."""
+    precision = "mxfp8" if "mxfp8" in device.peak else "fp8"
+    table = ungated_left_out(read(folder / "moe_ffn_forward.csv", device=device.id, precision="fp8_block"))
+    if precision not in gemms or not len(table.seconds):
+        return ""
+    fitted = fit_grouped(device, precision, Roofline(*gemms[precision].constants[:5]), table)
+    return f"\n  grouped_narrow: {{{precision}: {fitted.constants[0]:.2f}}}"
 
 
 def record(gemms: dict[str, Fitted], attention: Fitted, grouped: Fitted) -> str:

@@ -42,7 +42,6 @@ RANGES = {
     "expert_overlap": Range(0.5, 0.02, 1.0),
     "attention": Range(0.9, 0.2, 1.0),
     "matmul": Range(0.9, 0.5, 1.0),
-    "grouped": Range(0.9, 0.4, 1.0),
     "cast_bytes": Range(4.0, 0.5, 8.0, "B"),
     "accumulation_bytes": Range(8.0, 2.0, 16.0, "B"),
 }
@@ -52,7 +51,6 @@ RANGES = {
 SPEAKS: dict[str, Callable[[Row], bool]] = {
     "expert_launch": lambda row: row.integer("experts", 0) > 0,
     "expert_overlap": lambda row: row.integer("ep") > 1,
-    "grouped": lambda row: row.integer("experts", 0) > 0,
     "cast_bytes": lambda row: row.text("precision") in NARROW,
     "tensor_overlap": lambda row: row.integer("tp") > 1,
     "send_pause": lambda row: row.integer("pp") > 1,

@@ -132,7 +132,6 @@ def setting_of(job: Job, framework: Framework, precision: str) -> Setting:
             job.flash,
             job.imbalance or job.operations.expert_imbalance,
             framework.cast_bytes,
-            framework.grouped,
             job.document or job.sequence,
             framework.joined,
         ),

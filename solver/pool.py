@@ -23,6 +23,7 @@ def software_of(framework: Framework, device: Device) -> Software:
         of(framework.attention, 1.0),
         of(framework.matmul, 1.0),
         of(framework.gradient_overlaps, framework.gradient_overlap),
+        framework.joined_experts,
     )
 
 

@@ -162,6 +162,7 @@ def feed_forward(spec: FeedForward) -> Part:
 class Experts:
     """A router, routed experts and what stands beside them.
 
+    clamped       gate and up are clamped before the activation
     shared_ffn    width of the expert(s) that every token meets; shared_gate: scaled by a sigmoid
     latent        width that the routed experts work in, where it is not the hidden width (0: hidden)
     """
@@ -172,6 +173,7 @@ class Experts:
     ffn: int
     gated: bool = True
     bias: bool = False
+    clamped: bool = False
     router_bias: bool = False
     shared_ffn: int = 0
     shared_gate: bool = False
@@ -215,10 +217,23 @@ def _routed(spec: Experts) -> Part:
             ("down", f, width, Shard.ROW, "expert_activated"),
         )
     ]  # fmt: skip
-    passed = Pointwise(
-        "expert_activation", len(names) * f, f, sharded=True, per_token=spec.per_token, routed=True
-    )
-    return Part(tuple(matmuls), (passed,))
+    return Part(tuple(matmuls), _expert_passes(spec, len(names) * f, width))
+
+
+def _expert_passes(spec: Experts, inner: int, width: int) -> tuple[Pointwise, ...]:
+    """The activation; clamps of both halves, which are then put together; the bias of the last matmul, which
+    is scaled, added and put together expert by expert.
+
+    Source: Megatron-LM, core/fusions/fused_bias_geglu.py weighted_bias_quick_geglu_impl (clamp_value);
+    core/transformer/moe/experts.py, TEGroupedMLP._apply_bias.
+    """
+
+    def passed(name: str, reads: int, writes: int) -> Pointwise:
+        return Pointwise(name, reads, writes, sharded=True, per_token=spec.per_token, routed=True)
+
+    clamps = (passed("expert_clamp", 2 * inner, 2 * inner),) if spec.clamped else ()
+    bias = (passed("expert_bias", 3 * width, 3 * width),) if spec.bias else ()
+    return (passed("expert_activation", inner, spec.ffn), *clamps, *bias)
 
 
 def _shared(spec: Experts) -> Part:

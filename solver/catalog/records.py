@@ -81,6 +81,8 @@ class Kernels(Record):
     """By precision: one for each peak of the device."""
     grouped_gemm_efficiency: Share
     """Of the grouped expert matmuls, relative to a plain matmul of the same rows."""
+    grouped_narrow: dict[str, Share] = Field(default_factory=dict)
+    """The same in precisions whose kernels reach less of it, each expert cast and scaled apart."""
     attention_forward: Share
     """Share of the dense 16-bit peak that a causal flash-attention forward reaches (its causal FLOPs), with
     head size 128, long spans and many heads.
@@ -93,9 +95,7 @@ class Kernels(Record):
     pointwise_bandwidth: Share
     """Share of the memory bandwidth that element-wise kernels reach."""
     sustained: Share = 1.0
-    """Share of these rates that remains in a training step: clocks fall when every unit works without a
-    pause.
-    """
+    """Share of these rates that remains in a training step: clocks fall when no unit ever pauses."""
     like: str = ""
     source: list[str]
     date: Day

@@ -51,7 +51,6 @@ class Workload(NamedTuple):
     flash             attention without score matrices in memory
     imbalance         tokens of the busiest expert rank over the mean
     cast_bytes        moved to cast an element to 8 bits
-    grouped           rate of a framework's expert matmuls over that of the device's record
     document          tokens that see each other: of a mean document where others are masked, or the sequence
     joined            matmuls of one input run as one (q, k and v; gate and up)
     """
@@ -61,7 +60,6 @@ class Workload(NamedTuple):
     flash: bool
     imbalance: float
     cast_bytes: float
-    grouped: float
     document: int
     joined: bool
 
@@ -95,12 +93,12 @@ def local_shape(matmul: Matmul, cut: Layouts, work: Workload) -> Shape:
     return Shape(own, matmul.outer, matmul.inner, held)
 
 
-def product_s(shape: Shape, matmul: Matmul, rank: Rank, grouped: float = 1.0) -> Number:
+def product_s(shape: Shape, matmul: Matmul, rank: Rank) -> Number:
     """Time of a product in the precision of the rank; a single expert is a plain product. [s], (K,)"""
     plain = kernels.matmul_s(shape, rank)
     if not matmul.routed:
         return plain
-    return np.where(shape.copies > 1, kernels.grouped_matmul_s(shape, rank), plain) / grouped
+    return np.where(shape.copies > 1, kernels.grouped_matmul_s(shape, rank), plain)
 
 
 def matmul_passes_s(block: Block, cut: Layouts, rank: Rank, work: Workload) -> tuple[Number, Number]:
@@ -114,10 +112,10 @@ def matmul_passes_s(block: Block, cut: Layouts, rank: Rank, work: Workload) -> t
         shapes = [local_shape(matmul, cut, work) for matmul in group]
         (m, _, k, copies), matmul = shapes[0], group[0]
         n = sum(shape.n for shape in shapes)
-        forward = forward + product_s(Shape(m, n, k, copies), matmul, rank, work.grouped)
-        backward = backward + product_s(Shape(m, k, n, copies), matmul, rank, work.grouped)
+        forward = forward + product_s(Shape(m, n, k, copies), matmul, rank)
+        backward = backward + product_s(Shape(m, k, n, copies), matmul, rank)
         if matmul.trainable:
-            backward = backward + product_s(Shape(k, n, m, copies), matmul, rank, work.grouped)
+            backward = backward + product_s(Shape(k, n, m, copies), matmul, rank)
     return forward, backward
 
 

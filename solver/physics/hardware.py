@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from solver.catalog.records import Device, Gemm, Link, Machine
+from solver.catalog.records import Device, Gemm, Kernels, Link, Machine
 
 Floats = npt.NDArray[np.float64]
 Number = float | Floats
@@ -23,11 +23,13 @@ class Software(NamedTuple):
 
     attention, matmul   rates of its kernels over those of the device's record
     gradient_overlap    share of the communication with replicas that may hide behind compute
+    joined_experts      narrow expert matmuls reach what those in 16 bits do
     """
 
     attention: float
     matmul: float
     gradient_overlap: float
+    joined_experts: bool = False
 
 
 AS_MEASURED = Software(1.0, 1.0, 1.0)  # by kernel tables, nothing in the way
@@ -89,7 +91,7 @@ class Rank:
             gemm_16=Roofline.of(kernels.gemm[sixteen], software.matmul),
             memory_bytes_per_s=device.memory_bandwidth / ranks,
             usable_bytes=device.usable_memory / ranks,
-            grouped_gemm_efficiency=kernels.grouped_gemm_efficiency,
+            grouped_gemm_efficiency=_grouped(kernels, precision, software),
             attention_forward=kernels.attention_forward * software.attention,
             attention_backward=kernels.attention_backward * software.attention,
             attention_softmax=kernels.attention_softmax,
@@ -105,6 +107,12 @@ class Rank:
     def pointwise_bytes_per_s(self) -> Number:
         """What element-wise kernels reach. [B/s]"""
         return self.pointwise_bandwidth * self.memory_bytes_per_s
+
+
+def _grouped(kernels: Kernels, precision: str, software: Software) -> float:
+    """Rate of expert matmuls over that of a plain matmul of the same rows."""
+    wide = kernels.grouped_gemm_efficiency
+    return wide if software.joined_experts else kernels.grouped_narrow.get(precision, wide)
 
 
 @dataclass(frozen=True)

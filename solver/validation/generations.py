@@ -8,7 +8,7 @@ from solver.validation.words import era_of, framework_of
 # Fields of a framework's record that the time of a step depends on. Folded, interleaved and weighed are not
 # among them: habits of published runs, which a plan states.
 TIME = (
-    "fused", "cast_bytes", "accumulation_bytes", "attention", "matmul", "grouped", "layer_launch",
+    "fused", "cast_bytes", "accumulation_bytes", "attention", "matmul", "joined_experts", "layer_launch",
     "expert_launch", "send_pause", "scattered", "deduplicated", "gradient_overlap", "gradient_overlaps",
     "tensor_overlap", "expert_overlap", "step_overhead", "joined", "owned_tensors", "layer_calls",
     "reduced_bytes",

@@ -29,9 +29,7 @@ MAMBA_2 = {
 )
 def test_a_model_of_scans_computes_as_long_as_measured(device: str, tflops: float) -> None:
     model, rank = from_hf(MAMBA_2), Rank.of(load().devices[device], "bf16")
-    work = Workload(
-        4096, 1.0, flash=True, imbalance=1.0, cast_bytes=4.0, grouped=1.0, document=4096, joined=True
-    )
+    work = Workload(4096, 1.0, flash=True, imbalance=1.0, cast_bytes=4.0, document=4096, joined=True)
     cut = Layouts.of({"micro_batch": [4]})
     passes = mean_layer(model, cut, rank, work)
     embedding, loss = ends_s(model, cut, rank, work)

@@ -261,6 +261,7 @@ def experts_part(config: Config, record: Decoder, moe: Moe, size: Sizes) -> Part
             ffn=width,
             gated=flag(config, record.gated),
             bias=flag(config, moe.bias),
+            clamped=moe.clamped,
             router_bias=moe.router_bias,
             shared_ffn=shared_width(config, moe, width),
             shared_gate=moe.shared_gate,

@@ -24,6 +24,7 @@ class Moe:
     default_per_token: int | None = None
     bias: Flag = False
     router_bias: bool = False
+    clamped: bool = False
     shared: Literal["none", "width", "count", "one"] = "none"
     shared_key: str = "n_shared_experts"
     shared_default: int = 0

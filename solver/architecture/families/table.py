@@ -145,7 +145,7 @@ SPARSE: dict[str, Decoder] = {
     "gpt_oss": Decoder(
         qkv_bias=("attention_bias", True), o_bias=("attention_bias", True), kv_heads=8, head_dim=64,
         window="pattern", pattern=2, sinks=True,
-        moe=Moe(ffn=("intermediate_size",), bias=True, router_bias=True),
+        moe=Moe(ffn=("intermediate_size",), bias=True, router_bias=True, clamped=True),
     ),
     "minimax_m2": Decoder(
         qk_norm="width", qk_norm_flag=("use_qk_norm", True), kv_heads=8, head_dim=128,
