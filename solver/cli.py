@@ -1,5 +1,6 @@
 """The command `trainplan`: parse, call, print. What a command needs is imported when it runs."""
 
+import gc
 import os
 import sys
 from enum import StrEnum
@@ -171,6 +172,7 @@ def main() -> NoReturn:
     """The one place where errors become messages and exit codes."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # both are text files
+    gc.disable()  # why: a command ends soon; looking for cycles among its records takes a tenth of its time
     try:
         code = _run()
     except KeyboardInterrupt:
@@ -178,4 +180,5 @@ def main() -> NoReturn:
     except BrokenPipeError:  # the reader (head, a pager) has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = NO_READER
+    gc.freeze()  # nor when it ends
     sys.exit(code)

@@ -1,5 +1,6 @@
 """The commands `batch` and `batch-table`, part of the command `trainplan` (cli.py)."""
 
+import gc
 import shlex
 import sys
 from enum import StrEnum
@@ -51,6 +52,7 @@ def batch(
     from solver.batches import Run, Seats, variants_of
     from solver.report import progress
 
+    gc.enable()  # of hours of work something may be left over
     expansion = variants_of(problems, sets or (), sweep, top)
     if expansion.repeated:
         sys.stderr.write(f"{expansion.repeated:,} variants stand twice; each is answered once\n")
