@@ -146,7 +146,7 @@ def rate(name: str) -> tuple[int, float]:
         space = Space.of(setting, layouts_of(view.frame(number)))
         step = space.step(market.pool, space.layer_cost(market.pool))
         layouts += int(np.isfinite(step.step_s).sum())
-        assert len(space.memory.peak) == len(space.layouts)
+        assert len(space.peak(np.arange(len(space.layouts)))) == len(space.layouts)
     return layouts, layouts / (time.process_time() - start)
 
 

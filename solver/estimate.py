@@ -196,7 +196,9 @@ class Space:
         """Peak memory of some layouts, each computed once. [B]"""
         missing = rows[np.isnan(self._peaks[rows])]
         if len(missing):
-            self._peaks[missing] = self.take(missing).memory.peak
+            x = self.take(missing) if len(missing) < len(self.layouts) else self
+            found = memory.peak_bytes(x.setting, x.layer_memory, x.layouts, x.stages)
+            self._peaks[missing if x is not self else slice(None)] = found
         return self._peaks[rows]
 
     def host_bytes(self, pool: Pool) -> Floats:

@@ -11,14 +11,7 @@ from solver.physics.compute import tokens
 from solver.physics.hardware import Floats
 from solver.physics.setting import HALF, Setting
 from solver.physics.split import Held, held_by_block, order_of, padded_vocabulary
-from solver.physics.states import (
-    WEIGHTS,
-    context_bytes,
-    gathered_for_step,
-    optimizer_bytes,
-    owned_by,
-    states,
-)
+from solver.physics.states import WEIGHTS, context_bytes, gathered_for_step, optimizer_bytes, owned_by, states
 
 PARTS = (
     "weights",
@@ -137,10 +130,17 @@ def peak(setting: Setting, layer: LayerMemory, layouts: Layouts, stages: Stages)
     layer: of each layout, see layer_memory.
     """
     candidates = [stage_memory(setting, layer, layouts, (stages, position)) for position in range(3)]
-    totals = np.stack([sum(parts.values(), np.zeros(len(layouts))) for parts in candidates])
+    totals = np.stack([sum(parts.values(), np.zeros(1)) for parts in candidates])
     fullest = totals.argmax(axis=0)
     chosen = {name: np.choose(fullest, [parts[name] for parts in candidates]) for name in PARTS}
     return Memory(chosen, totals.max(axis=0), fullest, totals)
+
+
+def peak_bytes(setting: Setting, layer: LayerMemory, layouts: Layouts, stages: Stages) -> Floats:
+    """Its peak alone. [B], (N,)"""
+    each = (stage_memory(setting, layer, layouts, (stages, position)) for position in range(3))
+    most: Floats = np.maximum.reduce([sum(parts.values(), np.zeros(1)) for parts in each])
+    return most
 
 
 def stage_memory(

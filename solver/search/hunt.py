@@ -6,6 +6,7 @@ never laid out; that it was legal is counted (space.legal_layouts).
 """
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from solver.estimate import Job, Pool, Space, setting_of
 from solver.layout import Cuts, Ints, Layouts, numbered
 from solver.physics.hardware import Floats
 from solver.physics.layer import Compute, LayerCost, layer_cost
-from solver.physics.memory import layer_memory
+from solver.physics.memory import LayerMemory, layer_memory
 from solver.search.field import Field, worthy
 from solver.search.finds import NO_PACE, Found, Pace, Timed
 from solver.search.leaders import leaders, ties
@@ -87,12 +88,16 @@ class Hunt:
         floors = way_floors(job, field.ways, cost)
         order = np.argsort(floors, kind="stable")
         self.field, self.cost, self.floors = field.take(order), cost.take(order), floors[order]
-        self.memory = layer_memory(self.setting, self.field.ways)
         self.devices = field.ranks // self.pool.device.ranks
         self.known = pace.among(field.ranks)
         self.ceilings = self.known.ceilings(len(field.ranks), kept)
         self.counted = 0
         self.next, self.size = 0, max(WAYS_FIRST, int(PAIRS_FIRST / (1 + field.pairs)))
+
+    @cached_property
+    def memory(self) -> LayerMemory:
+        """Of a layer in each way. (K,)"""
+        return layer_memory(self.setting, self.field.ways)
 
     def look(self, worth: Worth) -> Timed | None:
         """The fastest layouts of some more ways, as far as they may be worth it; None: no way is left."""
