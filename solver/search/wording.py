@@ -21,23 +21,25 @@ _NUMBER = re.compile(r"^(\s*\$?\s*)([\d.,_]+(?:[eE][+-]?\d+)?)(.*)$", re.DOTALL)
 def in_users_unit(limit: Limit, wrote: str | float, value: float, fineness: int = FINENESS) -> str | float:
     """The least rounded text in the user's unit at which `value` keeps the limit.
 
-    Rounded away from the old bound, and never nearer to it than the model's resolution, so that the pasted
-    limit really admits the plan.
+    Rounded away from the old bound in units of the model, so that the pasted limit really admits the plan.
     """
+    if limit.quantity == "devices":
+        return round(value)
     before, unit = "", ""
     if isinstance(wrote, str) and (match := _NUMBER.match(wrote)):
         before, unit = match[1], match[3]
-    factor = PARSERS[limit.quantity](f"{before}1{unit}" if isinstance(wrote, str) else 1)
-    sign = -1 if limit.least else 1
-    need = value + sign * 1.0 / RESOLUTION[limit.quantity]
-    if limit.quantity == "devices":
-        return round(value)
-    step = abs(need - limit.bound) / factor
-    quantum = 10.0 ** math.floor(math.log10(max(step, 1e-12) / fineness))
-    number = sign * math.ceil(sign * need / factor / quantum) * quantum
+    parse = PARSERS[limit.quantity]
+    factor = parse(f"{before}1{unit}" if isinstance(wrote, str) else 1)
+    whole = math.ceil(value * RESOLUTION[limit.quantity])
+    need = whole / RESOLUTION[limit.quantity]
+    quantum = 10.0 ** math.floor(math.log10(max(abs(need - limit.bound) / factor, 1e-12) / fineness))
     digits = max(0, -math.floor(math.log10(quantum)))
-    text = f"{number:.{digits}f}"
-    return f"{before}{text}{_plural(unit, number)}" if isinstance(wrote, str) else float(text)
+    for steps in (math.ceil(need / factor / quantum), math.ceil(need / factor / quantum) + 1):
+        text = f"{steps * quantum:.{digits}f}"
+        told = f"{before}{text}{_plural(unit, steps * quantum)}" if isinstance(wrote, str) else float(text)
+        if limit._replace(bound=parse(told)).integer >= whole:
+            break  # else the text in binary is a hair less
+    return told
 
 
 def multiplied(wrote: str | float, factor: float) -> str | float:
