@@ -32,6 +32,7 @@ def cautions(question: Question, plans: list[Plan]) -> Iterator[tuple[int, str]]
         yield from ((plan.rank, sentence) for sentence in _of_purchase(question, plan))
         yield from ((plan.rank, sentence) for sentence in _of_energy(question, plan))
         yield from ((plan.rank, sentence) for sentence in _of_term(plan, offering))
+        yield from ((plan.rank, sentence) for sentence in _of_device(question, plan))
 
 
 def _of_price(question: Question, offering: Offering, middle: Mapping[str, float]) -> Iterator[str]:
@@ -69,6 +70,12 @@ def _of_energy(question: Question, plan: Plan) -> Iterator[str]:
     guessed = "tdp" in question.catalog.devices[plan.device].estimated
     if guessed and question.problem.objective in ("energy", "carbon"):
         yield f"no source states the power of {plan.device}: its energy rests on an estimate"
+
+
+def _of_device(question: Question, plan: Plan) -> Iterator[str]:
+    """What software may expect of a device and miss."""
+    if lacks := question.catalog.devices[plan.device].lacks:
+        yield f"{plan.device} lacks {'; '.join(lacks)}"
 
 
 def _of_term(plan: Plan, offering: Offering) -> Iterator[str]:

@@ -102,3 +102,11 @@ def test_an_offer_that_ends_before_the_slow_end_of_the_band_is_told() -> None:
     assert plan.time.days < 7
     assert bool(ends) == (plan.time.high_days > 7)
     assert ends
+
+
+def test_what_a_device_lacks_is_told_of_its_plans() -> None:
+    training = {"tokens": "1B", "sequence_length": 1024, "global_batch": "64 sequences", "precision": "fp16"}
+    own = {"machine": "v100-32-sxm-8", "count": 1}
+    limits = {"pricing": "owned"}
+    lack = "v100-32-sxm lacks FlashAttention 2 and later"
+    assert told(lack, catalog=None, model="gpt2-xl", training=training, hardware=own, limits=limits)
