@@ -194,11 +194,14 @@ class Space:
 
     def peak(self, rows: Ints) -> Floats:
         """Peak memory of some layouts, each computed once. [B]"""
-        missing = rows[np.isnan(self._peaks[rows])]
+        asked = np.zeros(len(self.layouts), np.bool_)
+        asked[rows] = True
+        missing = np.flatnonzero(asked & np.isnan(self._peaks))
         if len(missing):
-            x = self.take(missing) if len(missing) < len(self.layouts) else self
-            found = memory.peak_bytes(x.setting, x.layer_memory, x.layouts, x.stages)
-            self._peaks[missing if x is not self else slice(None)] = found
+            some = self if len(missing) == len(self.layouts) else self.take(missing)
+            self._peaks[missing] = memory.peak_bytes(
+                some.setting, some.layer_memory, some.layouts, some.stages
+            )
         return self._peaks[rows]
 
     def host_bytes(self, pool: Pool) -> Floats:
@@ -224,8 +227,7 @@ class Space:
     def first_stage_fits(self, pool: Pool) -> Bools:
         """Whether the first stage, mostly the fullest, fits into the devices of a pool. (N,)"""
         parts = memory.stage_memory(self.setting, self.layer_memory, self.layouts, (self.stages, 0))
-        first: Floats = sum(parts.values(), np.zeros(len(self.layouts)))
-        return first <= (1 - self.setting.room.free) * pool.rank.usable_bytes
+        return memory.total(parts) <= (1 - self.setting.room.free) * pool.rank.usable_bytes
 
     def sound(self, pool: Pool, rows: Ints) -> Bools:
         """Whether layouts would fit with a peak that is above the estimate by its error. (rows,)"""

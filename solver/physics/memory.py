@@ -130,7 +130,7 @@ def peak(setting: Setting, layer: LayerMemory, layouts: Layouts, stages: Stages)
     layer: of each layout, see layer_memory.
     """
     candidates = [stage_memory(setting, layer, layouts, (stages, position)) for position in range(3)]
-    totals = np.stack([sum(parts.values(), np.zeros(1)) for parts in candidates])
+    totals = np.stack([total(parts) for parts in candidates])
     fullest = totals.argmax(axis=0)
     chosen = {name: np.choose(fullest, [parts[name] for parts in candidates]) for name in PARTS}
     return Memory(chosen, totals.max(axis=0), fullest, totals)
@@ -138,9 +138,13 @@ def peak(setting: Setting, layer: LayerMemory, layouts: Layouts, stages: Stages)
 
 def peak_bytes(setting: Setting, layer: LayerMemory, layouts: Layouts, stages: Stages) -> Floats:
     """Its peak alone. [B], (N,)"""
-    each = (stage_memory(setting, layer, layouts, (stages, position)) for position in range(3))
-    most: Floats = np.maximum.reduce([sum(parts.values(), np.zeros(1)) for parts in each])
-    return most
+    each = [total(stage_memory(setting, layer, layouts, (stages, position))) for position in range(3)]
+    return np.asarray(np.maximum.reduce(each), np.float64)
+
+
+def total(parts: dict[str, Floats]) -> Floats:
+    """The sum of the components of a stage. [B], (N,)"""
+    return sum(parts.values(), np.zeros(1))
 
 
 def stage_memory(

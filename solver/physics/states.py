@@ -101,8 +101,6 @@ def context_bytes(setting: Setting, layouts: Layouts) -> Floats:
     1221: 1.52 GiB outside the allocator with one group of 8.
     """
     framework = setting.framework
-    if not framework.communicator:
-        return np.full(len(layouts), framework.context)
     degrees = (layouts.tp, layouts.cp, layouts.pp, layouts.dp, layouts.ep)
     groups = sum((degree > 1 for degree in degrees), np.zeros(len(layouts)))
     return np.asarray(framework.context + framework.communicator * groups, np.float64)

@@ -1,6 +1,7 @@
 """What is odd about a plan's price, and whether its hosts can feed it: sentences for the buyer."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from solver.catalog.offers import EVERYWHERE
 from solver.catalog.prices import out_of_line, peers
@@ -24,15 +25,18 @@ def cautions(question: Question, plans: list[Plan]) -> Iterator[tuple[int, str]]
     middle = peers(question.catalog)
     for plan in plans:
         offering = question.offering(plan.offering)
-        yield from ((plan.rank, sentence) for sentence in _of_price(question, offering, middle))
-        yield from ((plan.rank, sentence) for sentence in _of_place(question, offering))
-        yield from ((plan.rank, sentence) for sentence in _of_feeding(question, plan))
-        yield from ((plan.rank, sentence) for sentence in _of_length(question))
-        yield from ((plan.rank, sentence) for sentence in _of_amount(question, plan))
-        yield from ((plan.rank, sentence) for sentence in _of_purchase(question, plan))
-        yield from ((plan.rank, sentence) for sentence in _of_energy(question, plan))
-        yield from ((plan.rank, sentence) for sentence in _of_term(plan, offering))
-        yield from ((plan.rank, sentence) for sentence in _of_device(question, plan))
+        sentences = chain(
+            _of_price(question, offering, middle),
+            _of_place(question, offering),
+            _of_feeding(question, plan),
+            _of_length(question),
+            _of_amount(question, plan),
+            _of_purchase(question, plan),
+            _of_energy(question, plan),
+            _of_term(plan, offering),
+            _of_device(question, plan),
+        )
+        yield from ((plan.rank, sentence) for sentence in sentences)
 
 
 def _of_price(question: Question, offering: Offering, middle: Mapping[str, float]) -> Iterator[str]:

@@ -34,7 +34,8 @@ def in_users_unit(limit: Limit, wrote: str | float, value: float, fineness: int 
     need = whole / RESOLUTION[limit.quantity]
     quantum = 10.0 ** math.floor(math.log10(max(abs(need - limit.bound) / factor, 1e-12) / fineness))
     digits = max(0, -math.floor(math.log10(quantum)))
-    for steps in (math.ceil(need / factor / quantum), math.ceil(need / factor / quantum) + 1):
+    least = math.ceil(need / factor / quantum)
+    for steps in (least, least + 1):
         text = f"{steps * quantum:.{digits}f}"
         told = f"{before}{text}{_plural(unit, steps * quantum)}" if isinstance(wrote, str) else float(text)
         if limit._replace(bound=parse(told)).integer >= whole:

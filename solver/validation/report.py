@@ -73,17 +73,11 @@ class Ordering(Part):
     regret_worst_pct: Number | None
 
 
-class Report(Part):
-    rows: int
+class Report(Summary):
+    """Of all runs. rows: those of the file, evaluated or skipped."""
+
     evaluated: int
     skipped: list[Skipped]
-    timed: int
-    step_time_mape_pct: Number | None
-    step_time_median_ape_pct: Number | None
-    step_time_bias_pct: Number | None
-    within_10_pct: Number | None
-    within_25_pct: Number | None
-    memory_mape_pct: Number | None
     by_device: dict[str, Summary]
     by_framework: dict[str, Summary]
     by_family: dict[str, Summary]
