@@ -94,8 +94,22 @@ def test_routing_left_to_itself_makes_a_step_longer_by_what_was_measured() -> No
 
 
 def test_sharding_words_hold_stage_and_replicas() -> None:
-    assert sharding_of(row(fsdp_or_zero_stage="zero3:8")) == (3, 8)
-    assert sharding_of(row(fsdp_or_zero_stage="ddp")) == (0, 0)
+    framework = CATALOG.frameworks["megatron-core"]
+    assert sharding_of(row(fsdp_or_zero_stage="zero3:8"), framework) == (3, 8)
+    assert sharding_of(row(fsdp_or_zero_stage="ddp"), framework) == (0, 0)
+
+
+def test_what_a_run_does_not_state_is_what_its_software_did() -> None:
+    cells = {"framework": "NeMo/Megatron-Core", "date": "2024-08", "device": "h100-sxm", "tp": "8", "dp": "1"}
+    unstated, stated = ({"sequence_parallel": said, "fsdp_or_zero_stage": ""} for said in ("", "1"))
+    times = [predict(row(**cells | said), CATALOG).step_time_s for said in (unstated, stated)]
+    assert times[0] == times[1]
+    framework = framework_of(CATALOG, row(**cells))
+    assert framework is not None
+    assert sharding_of(row(**cells | unstated), framework) == (1, 0)
+    older = cells | {"framework": "Megatron-LM", "date": "2021-04", "device": "a100-80-sxm"}
+    times = [predict(row(**older | said), CATALOG).step_time_s for said in (unstated, stated)]
+    assert times[0] > times[1]
 
 
 def test_a_printed_network_is_taken_before_the_usual_one() -> None:

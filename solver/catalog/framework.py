@@ -72,6 +72,8 @@ class Era(Record):
     interleaved: bool | None = None
     weighed: bool | None = None
     folded: bool | None = None
+    sequence_parallel: bool | None = None
+    sharding: str | None = None
     weight_bytes: float | None = None
     loss_bytes: float | None = None
     cut_loss_bytes: float | None = None
@@ -184,6 +186,10 @@ class Framework(Fact):
     """Of published runs: experts have a tensor degree of their own (1); else that of the dense layers."""
     interleaved: bool = False
     """Of published runs that state no virtual stages: as deep as the layers divide."""
+    sequence_parallel: bool = False
+    """Of published runs that do not say: whether tensor ranks split norms and residuals."""
+    sharding: str = "ddp"
+    """Of published runs that state none, in their words (zero1)."""
     weighed: bool = False
     """Of published runs: layers are dealt to stages by the weight of their products, the head's as well."""
     loss_bytes: float

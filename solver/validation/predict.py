@@ -80,7 +80,7 @@ def _predicted(row: Row, catalog: Catalog, what: tuple[Device, Framework, Archit
     setting = setting_of(job_of(row, catalog, architecture), framework, pool.precision)
     kinds = tuple(kind if i == index else k for i, k in enumerate(setting.kinds))
     setting = setting._replace(kinds=kinds, schedule=schedule_of(row))
-    layouts = layouts_of(row, device, index)
+    layouts = layouts_of(row, device, framework, index)
     if architecture.experts and not framework.folded:
         layouts = replace(layouts, etp=layouts.tp)
     if framework.interleaved and not row.text("vpp"):
@@ -140,16 +140,17 @@ def machine_of(row: Row, catalog: Catalog, device: Device) -> Machine:
     return exact or largest.model_copy(update={"devices": size, "block": size, "domain": size})
 
 
-def layouts_of(row: Row, device: Device, recompute: int) -> Layouts:
+def layouts_of(row: Row, device: Device, framework: Framework, recompute: int) -> Layouts:
     """The stated layout; where the row counts devices and the software counts ranks, dp is cut finer."""
     sizes = {name: row.integer(name) for name in ("tp", "cp", "pp", "dp", "vpp", "ep", "micro_batch")}
-    zero, shard = sharding_of(row)
+    zero, shard = sharding_of(row, framework)
     ranks = int(np.prod([sizes[name] for name in ("tp", "cp", "pp", "dp")]))
     finer = device.ranks if ranks == row.integer("devices") else 1
     sizes["dp"] *= finer
     sizes["micro_batch"] = max(sizes["micro_batch"] // finer, 1)
     accumulated = max(row.integer("global_batch_seq") // (sizes["dp"] * sizes["micro_batch"]), 1)
-    parallel = row.text("sequence_parallel") == "1"
+    stated = row.text("sequence_parallel")
+    parallel = stated == "1" if stated else framework.sequence_parallel and sizes["tp"] > 1
     columns = sizes | {
         "zero": zero,
         "shard": shard * finer,

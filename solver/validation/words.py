@@ -186,9 +186,12 @@ def fabric_of(catalog: Catalog, row: Row, machine: Machine) -> Link | None:
     return catalog.fabric(family[-1].default_fabric or "") if family else None
 
 
-def sharding_of(row: Row) -> tuple[int, int]:
-    """ZeRO stage and the replicas that share one copy (0: all) from words such as zero3 or zero3:8."""
-    word, _, shard = row.text("fsdp_or_zero_stage").partition(":")
+def sharding_of(row: Row, framework: Framework) -> tuple[int, int]:
+    """ZeRO stage and the replicas that share one copy (0: all) from words such as zero3 or zero3:8.
+
+    Of a run that has no such words: what its software does.
+    """
+    word, _, shard = (row.text("fsdp_or_zero_stage") or framework.sharding).partition(":")
     return SHARDING.get(word, 0), int(shard or 0)
 
 
