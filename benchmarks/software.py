@@ -92,7 +92,7 @@ def constants_of(catalog: Catalog) -> list[Constant]:
         place = Place(device.id, RECORD, "sustained")
         clocks.setdefault((_whose(device, catalog).family, device.kernels.sustained), []).append(place)
     found = [Constant(f"{family} devices", "sustained", v, tuple(p)) for (family, v), p in clocks.items()]
-    return found + [constant for f in catalog.frameworks.values() for constant in _of_framework(f)]
+    return found + _of_frameworks(catalog)
 
 
 def _whose(device: Device, catalog: Catalog) -> Device:
@@ -103,24 +103,20 @@ def _whose(device: Device, catalog: Catalog) -> Device:
     return _whose(other, catalog)
 
 
-def _of_framework(framework: Framework) -> list[Constant]:
-    """A value is one constant with its like in the next generation that states the field, and by key."""
-    latest: dict[tuple[str, str], list[Place]] = {}
-    values: dict[Place, float] = {}
-    runs: list[list[Place]] = []
-    for number, source in [*enumerate(framework.eras), (RECORD, framework)]:
-        for place, value in _values(framework.id, number, source):
-            run = latest.get((place.field, place.key))
-            if run is None or values[run[-1]] != value:
-                run = latest[place.field, place.key] = []
-                runs.append(run)
-            run.append(place)
-            values[place] = value
-    alike: dict[tuple[str, float, tuple[int, ...]], list[Place]] = {}
-    for run in runs:
-        key = (run[0].field, values[run[0]], tuple(place.era for place in run))
-        alike.setdefault(key, []).extend(run)
-    return [Constant(framework.id, field, v, tuple(p)) for (field, v, _), p in alike.items()]
+def _of_frameworks(catalog: Catalog) -> list[Constant]:
+    """A value is one constant wherever it stands in its field, by key; keys that go together are one."""
+    alike: dict[tuple[str, str, float], list[Place]] = {}
+    for framework in catalog.frameworks.values():
+        for number, source in [*enumerate(framework.eras), (RECORD, framework)]:
+            for place, value in _values(framework.id, number, source):
+                alike.setdefault((place.field, place.key, value), []).append(place)
+    joined: dict[tuple[str, float, tuple[tuple[str, int], ...]], list[Place]] = {}
+    for (field, _, value), places in alike.items():
+        joined.setdefault((field, value, tuple((p.record, p.era) for p in places)), []).extend(places)
+    return [
+        Constant(" ".join(sorted({p.record for p in places})), field, value, tuple(places))
+        for (field, value, _), places in joined.items()
+    ]
 
 
 def _values(framework: str, era: int, source: Era | Framework) -> Iterable[tuple[Place, float]]:
