@@ -133,8 +133,8 @@ def where(constant: Constant, catalog: Catalog) -> str:
     """The generations or devices that a value stands for."""
     if constant.field == "sustained":
         return ", ".join(sorted(place.record for place in constant.places))
-    eras = catalog.frameworks[constant.owner].eras
-    names = ["today" if place.era == RECORD else eras[place.era].name for place in constant.places]
+    records = [(catalog.frameworks[place.record], place.era) for place in constant.places]
+    names = [f"{f.id} today" if era == RECORD else f.eras[era].name for f, era in records]
     keys = sorted({place.key for place in constant.places if place.key})
     return "; ".join(dict.fromkeys(names)) + (f" ({', '.join(keys)})" if keys else "")
 
@@ -185,9 +185,9 @@ def page(fitted: list[Spoken], records: list[Stated], catalog: Catalog) -> str:
     """The whole document."""
     order = list(RANGES)
     runs = [
-        (one.constant.owner, f"`{one.constant.field}`", where(one.constant, catalog),
+        (", ".join(one.constant.owners), f"`{one.constant.field}`", where(one.constant, catalog),
          number(one.constant.value, RANGES[one.constant.field].unit), one.runs, len(one.sources), one.mark)
-        for one in sorted(fitted, key=lambda one: (order.index(one.constant.field), one.constant.owner))
+        for one in sorted(fitted, key=lambda one: (order.index(one.constant.field), one.constant.owners))
     ]  # fmt: skip
     facts = [(one.owner, one.name, one.value, one.source) for one in records]
     code = [(name, value, words, file) for name, value, words, file in in_code()]
@@ -206,8 +206,8 @@ def page(fitted: list[Spoken], records: list[Stated], catalog: Catalog) -> str:
 
 HEAD = """# Every constant of the time of a step
 
-Written by `python benchmarks/constants.py`; docs/physics.md says what each does. A value that stands in one
-generation of a framework and the next is one constant. Marks: *one source*, all runs that speak of it are of
+Written by `python benchmarks/constants.py`; docs/physics.md says what each does. A value is one
+constant wherever frameworks and their generations state it for the same field. Marks: *one source*, all runs that speak of it are of
 one source; *estimate*, no run speaks of it; *at its bound*, it can go no further (`RANGES` in
 benchmarks/software.py).
 """

@@ -175,7 +175,7 @@ class Leaving:
         return self.fit.predicted_s(x, own), len(silent)
 
     def of_relatives(self, constant: int, silent: list[int]) -> float:
-        """The mean of its like: of other generations of the framework, else of any; else neutral.
+        """The mean of its like: of generations of its frameworks, else of any; else neutral.
 
         Of matmuls 1, the rate of the kernel tables: hardly any generation states another.
         """
@@ -183,7 +183,7 @@ class Leaving:
         if own.field == "matmul":
             return 0.0
         like = [
-            (c.owner == own.owner, self.fitted[i])
+            (not set(c.owners).isdisjoint(own.owners), self.fitted[i])
             for i, c in known
             if c.field == own.field and i not in silent
         ]

@@ -1,8 +1,9 @@
 """The constants of time that published runs speak of: read from the catalog, and put back into it.
 
-A value that stands in one generation of a framework and the next is one constant, and so is the `sustained`
-clock of the devices of a family that have the same. A 0 says that a framework lacks something, and a field
-that is not stated that nothing is known to differ: those are no constants.
+A value is one constant wherever frameworks and their generations state it for the same field (levels of
+fusion, of launching, ...), and so is the `sustained` clock of the devices of a family that have the same. A 0
+says that a framework lacks something, and a field that is not stated that nothing is known to differ: those
+are no constants.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -69,18 +70,19 @@ class Place(NamedTuple):
 
 
 class Constant(NamedTuple):
-    """One number, wherever it stands."""
+    """One number, wherever it stands. owners: frameworks, or the family of devices."""
 
-    owner: str
+    owners: tuple[str, ...]
     field: str
     value: float
     places: tuple[Place, ...]
 
     @property
     def name(self) -> str:
-        """Tells it from every other: owner, field, generations or architectures."""
+        """Tells it from every other: field, architectures, devices or frameworks with their generations."""
         keys = sorted({place.key for place in self.places if place.key})
-        return " ".join([self.owner, self.field, *keys, *sorted({str(p.era) for p in self.places})])
+        stands = sorted({p.record if p.era == RECORD else f"{p.record}:{p.era}" for p in self.places})
+        return " ".join([self.field, *keys, *stands])
 
 
 def constants_of(catalog: Catalog) -> list[Constant]:
@@ -91,7 +93,7 @@ def constants_of(catalog: Catalog) -> list[Constant]:
             continue
         place = Place(device.id, RECORD, "sustained")
         clocks.setdefault((_whose(device, catalog).family, device.kernels.sustained), []).append(place)
-    found = [Constant(f"{family} devices", "sustained", v, tuple(p)) for (family, v), p in clocks.items()]
+    found = [Constant((f"{family} devices",), "sustained", v, tuple(p)) for (family, v), p in clocks.items()]
     return found + _of_frameworks(catalog)
 
 
@@ -114,7 +116,7 @@ def _of_frameworks(catalog: Catalog) -> list[Constant]:
     for (field, _, value), places in alike.items():
         joined.setdefault((field, value, tuple((p.record, p.era) for p in places)), []).extend(places)
     return [
-        Constant(" ".join(sorted({p.record for p in places})), field, value, tuple(places))
+        Constant(tuple(sorted({p.record for p in places})), field, value, tuple(places))
         for (field, value, _), places in joined.items()
     ]
 
