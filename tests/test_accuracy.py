@@ -63,6 +63,8 @@ def test_every_field_of_a_generation_is_of_time_or_of_memory_and_names() -> None
         "folded",
         "interleaved",
         "weighed",
+        "sequence_parallel",
+        "sharding",
     }
     sized = {name for name in Era.model_fields if name.endswith("_bytes")}
     assert Era.model_fields.keys() - others - sized <= set(TIME)
