@@ -206,10 +206,10 @@ def page(fitted: list[Spoken], records: list[Stated], catalog: Catalog) -> str:
 
 HEAD = """# Every constant of the time of a step
 
-Written by `python benchmarks/constants.py`; docs/physics.md says what each does. A value is one
-constant wherever frameworks and their generations state it for the same field. Marks: *one source*, all runs that speak of it are of
-one source; *estimate*, no run speaks of it; *at its bound*, it can go no further (`RANGES` in
-benchmarks/software.py).
+Written by `python benchmarks/constants.py`; docs/physics.md says what each does. A value is one constant
+wherever frameworks and their generations state it for the same field. Marks: *one source*, all runs that
+speak of it are of one source; *estimate*, no run speaks of it; *at its bound*, it can go no further (`RANGES`
+in benchmarks/software.py).
 """
 
 

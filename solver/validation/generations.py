@@ -5,8 +5,8 @@ from solver.catalog.records import Era, Framework
 from solver.validation.rows import Row
 from solver.validation.words import era_of, framework_of
 
-# Fields of a framework's record that the time of a step depends on. Folded, interleaved, weighed and what a run
-# leaves unstated are not among them: habits of published runs, which a plan states.
+# Fields of a framework's record that the time of a step depends on. Folded, interleaved, weighed, and what
+# unstated sharding means are not among them: habits of published runs, which a plan states.
 TIME = (
     "fused", "cast_bytes", "accumulation_bytes", "attention", "matmul", "joined_experts", "layer_launch",
     "expert_launch", "send_pause", "scattered", "deduplicated", "gradient_overlap", "gradient_overlaps",
