@@ -58,6 +58,12 @@ def test_the_first_date_of_a_cell_counts(text: str, date: str) -> None:
         ("llm-foundry/Composer FSDP", "2024-04-22", "torchtitan"),
         ("InternEvo v0.2.1dev20231121", "2023-11", "deepspeed"),
         ("Paxml (JAX)", "2024-11", "maxtext"),
+        ("Primus", "2026-01", "megatron-core"),
+        ("NeuronX Distributed / Neuron Megatron-LM", "2024-01", "neuronx"),
+        ("ROCm 6.4.0-47", "2025-06", "megatron-core"),
+        ("Megatron fork with DeepSpeed", "2022-01", "deepspeed"),
+        ("Colossal-AI", "2023-01", "deepspeed"),
+        ("lit-gpt FSDP", "2023-09", "torchtitan"),
     ],
 )
 def test_every_name_of_a_framework_finds_its_record(name: str, date: str, framework: str) -> None:
