@@ -7,6 +7,9 @@ from pydantic import Field
 
 from solver.catalog.fact import Bytes, Day, Fact, Record, Seconds, Share
 
+Sharding = Literal["ddp", "zero1", "zero2", "zero3"]
+"""By stage of ZeRO, in the words of published runs."""
+
 
 class Support(Record):
     """Where a framework runs, and in which precisions."""
@@ -73,7 +76,7 @@ class Era(Record):
     weighed: bool | None = None
     folded: bool | None = None
     sequence_parallel: bool | None = None
-    sharding: str | None = None
+    sharding: Sharding | None = None
     weight_bytes: float | None = None
     loss_bytes: float | None = None
     cut_loss_bytes: float | None = None
@@ -188,8 +191,8 @@ class Framework(Fact):
     """Of published runs that state no virtual stages: as deep as the layers divide."""
     sequence_parallel: bool = False
     """Of published runs that do not say: whether tensor ranks split norms and residuals."""
-    sharding: str = "ddp"
-    """Of published runs that state none, in their words (zero1)."""
+    sharding: Sharding = "ddp"
+    """Of published runs that state none."""
     weighed: bool = False
     """Of published runs: layers are dealt to stages by the weight of their products, the head's as well."""
     loss_bytes: float

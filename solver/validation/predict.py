@@ -150,7 +150,7 @@ def layouts_of(row: Row, device: Device, framework: Framework, recompute: int) -
     sizes["micro_batch"] = max(sizes["micro_batch"] // finer, 1)
     accumulated = max(row.integer("global_batch_seq") // (sizes["dp"] * sizes["micro_batch"]), 1)
     stated = row.text("sequence_parallel")
-    parallel = stated == "1" if stated else framework.sequence_parallel and sizes["tp"] > 1
+    parallel = stated == "1" if stated else framework.sequence_parallel
     columns = sizes | {
         "zero": zero,
         "shard": shard * finer,

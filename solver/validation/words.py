@@ -4,16 +4,17 @@ import csv
 import re
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from solver import units
 from solver.catalog import Catalog
+from solver.catalog.framework import Sharding
 from solver.catalog.records import Device, Era, Framework, Link, Machine
 from solver.physics.setting import Schedule
 from solver.record_files import shipped_folder
 from solver.validation.rows import Row
 
-SHARDING = {"ddp": 0, "zero1": 1, "zero2": 2, "zero3": 3}
+SHARDING = {word: stage for stage, word in enumerate(get_args(Sharding))}
 METHOD = re.compile(r"pipeline method (\S+)")
 # Source: Yeung et al. 2024, arXiv 2411.05288, sec. 5 and 6.
 SCHEDULES = {
